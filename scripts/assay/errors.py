@@ -1,0 +1,99 @@
+"""The one tree of errors; every error says what was observed, what was expected and what to do.
+
+    AssayError                    exit code
+      UsageError                  2   the command line or an option is wrong
+        PlanError                 2   the plan, with the dotted path of the key
+        SelectionError            2   the selection file or variables cannot be read at all
+      GateError                   3   a gate broke: outcome ``error``
+        DeadlineError             3   a child outlived its deadline
+      StorageError                3   the disk is full, read-only, or a file is not what it should be
+      FetchError                  3   a download failed or had the wrong digest
+      BundleError                 4   the bundle is not what it says; names member and field
+        NewerSchemaError          4   the bundle was written by a newer assay
+
+A user's mistake never shows a traceback: ``cli`` prints ``AssayError`` and returns its exit code.
+"""
+
+from __future__ import annotations
+
+
+class AssayError(Exception):
+    """Base of all errors of this package.
+
+    Args:
+        observed: what was seen, as a full sentence without a final stop.
+        expected: what should have been there.
+        remedy: what the reader can do about it.
+    """
+
+    exit_code = 3
+
+    def __init__(self, observed: str, expected: str = "", remedy: str = "") -> None:
+        """Keep the three parts; ``str()`` joins those that are present."""
+        super().__init__(observed)
+        self.observed = observed
+        self.expected = expected
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        """Return the parts on lines of their own, for a terminal."""
+        parts = [self.observed]
+        if self.expected:
+            parts.append(f"  expected: {self.expected}")
+        if self.remedy:
+            parts.append(f"  remedy:   {self.remedy}")
+        return "\n".join(parts)
+
+
+class UsageError(AssayError):
+    """The command line is wrong."""
+
+    exit_code = 2
+
+
+class PlanError(UsageError):
+    """The plan is wrong; ``path`` is the dotted path of the key."""
+
+    def __init__(self, path: str, observed: str, expected: str = "", remedy: str = "") -> None:
+        """Prefix the observation with the key's dotted path."""
+        super().__init__(f"{path}: {observed}", expected, remedy)
+        self.path = path
+
+
+class SelectionError(UsageError):
+    """The selection cannot be read."""
+
+
+class GateError(AssayError):
+    """A gate itself broke."""
+
+
+class DeadlineError(GateError):
+    """A child outlived its deadline."""
+
+
+class StorageError(AssayError):
+    """A file could not be read or written as it should."""
+
+
+class FetchError(AssayError):
+    """A download failed or had the wrong digest."""
+
+
+class BundleError(AssayError):
+    """A bundle is broken; ``member`` and ``field`` say where."""
+
+    exit_code = 4
+
+    def __init__(
+        self, observed: str, expected: str = "", remedy: str = "", *, member: str = "", field: str = ""
+    ) -> None:
+        """Prefix the observation with the member and the dotted field path."""
+        where = ": ".join(part for part in (member, field) if part)
+        super().__init__(f"{where}: {observed}" if where else observed, expected, remedy)
+        self.member = member
+        self.field = field
+
+
+class NewerSchemaError(BundleError):
+    """The bundle was written by a newer version; the answer is to update, never "invalid"."""

@@ -1,0 +1,116 @@
+"""Reading and writing files so that nothing is ever half-written: write beside, sync, rename."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from assay.errors import StorageError
+
+CHUNK = 1 << 20
+"""Bytes read or written at once: large enough that hashlib releases the lock, small enough to stream."""
+
+
+@contextlib.contextmanager
+def storage_errors(action: str, path: Path) -> Iterator[None]:
+    """Turn an ``OSError`` inside the block into a ``StorageError`` that names action and path."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StorageError(
+            f"cannot {action} {path}: {reason}",
+            "a readable and writable place with free space",
+            "free space on that file system or choose another folder",
+        ) from error
+
+
+@contextlib.contextmanager
+def atomic_writer(path: Path) -> Iterator[BinaryIO]:
+    """Yield a binary file that takes ``path``'s place only when the block ends without an error.
+
+    Raises:
+        StorageError: the file system refused; nothing is left behind.
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    with storage_errors("write", path):
+        try:
+            with beside.open("xb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            beside.replace(path)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
+        sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename in ``folder`` durable (POSIX; Windows has no handle for it)."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Write ``data`` to ``path``, whole or not at all.
+
+    Raises:
+        StorageError: the file system refused.
+    """
+    with atomic_writer(path) as stream:
+        stream.write(data)
+
+
+def copy_atomic(source: Path, target: Path) -> tuple[str, int]:
+    """Copy a file, whole or not at all, and return the copied bytes' SHA-256 (hex) and size.
+
+    Raises:
+        StorageError: a read or a write was refused.
+    """
+    digest, size = hashlib.sha256(), 0
+    with storage_errors("read", source), source.open("rb") as reading, atomic_writer(target) as stream:
+        while chunk := reading.read(CHUNK):
+            digest.update(chunk)
+            size += len(chunk)
+            stream.write(chunk)
+    return digest.hexdigest(), size
+
+
+def sha256_file(path: Path) -> tuple[str, int]:
+    """Return a regular file's SHA-256 (hex) and size in bytes, streamed.
+
+    Raises:
+        StorageError: it is not a regular file or cannot be read.
+    """
+    with storage_errors("read", path):
+        if not path.is_file():
+            raise StorageError(f"{path} is not a regular file", "a regular file", "name the file itself")
+        digest, size = hashlib.sha256(), 0
+        with path.open("rb") as stream:
+            while chunk := stream.read(CHUNK):
+                digest.update(chunk)
+                size += len(chunk)
+    return digest.hexdigest(), size
+
+
+def read_bounded(path: Path, limit: int) -> bytes:
+    """Return a file's bytes, at most ``limit`` of them.
+
+    Raises:
+        StorageError: the file is larger, or cannot be read.
+    """
+    with storage_errors("read", path), path.open("rb") as stream:
+        data = stream.read(limit + 1)
+    if len(data) > limit:
+        raise StorageError(f"{path} is larger than {limit} bytes", f"at most {limit} bytes", "name a smaller file")
+    return data
