@@ -7,6 +7,7 @@
       GateError                   3   a gate broke: outcome ``error``
         DeadlineError             3   a child outlived its deadline
       StorageError                3   the disk is full, read-only, or a file is not what it should be
+        BinaryFormatError         3   a library or executable cannot be read as what it claims to be
       FetchError                  3   a download failed or had the wrong digest
       BundleError                 4   the bundle is not what it says; names member and field
         NewerSchemaError          4   the bundle was written by a newer assay
@@ -74,6 +75,10 @@ class DeadlineError(GateError):
 
 class StorageError(AssayError):
     """A file could not be read or written as it should."""
+
+
+class BinaryFormatError(StorageError):
+    """A library or executable is not of the format that it claims to be, or goes past a reader's bounds."""
 
 
 class FetchError(AssayError):
