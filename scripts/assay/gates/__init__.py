@@ -1,0 +1,1 @@
+"""Gates: each observes the machine and returns facts; judging is elsewhere."""

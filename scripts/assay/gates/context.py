@@ -1,0 +1,71 @@
+"""What a gate is given to observe with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from assay.machine import Machine
+from assay.model import Artifact, Facts, Platform
+from assay.plan import Plan
+from assay.process import Finished
+from assay.selection import Selection
+
+
+class Context(Protocol):
+    """One gate's view of the run; the engine makes it.
+
+    Attributes:
+        machine: the machine, read-only.
+        selection: the artifact set under qualification.
+        plan: the frozen plan.
+        platform: the platform of this run.
+        project: the project's folder.
+        scratch: a private folder, removed when the gate ends.
+        facts: facts of earlier gates, rooted and redacted, by gate.
+        roots: rooted names such as ``$TOOLKIT`` to the absolute path they stand for.
+        nonce: the run's nonce (hex).
+        challenge: the auditor's value (hex) or ``""``.
+        plan_digest: SHA-256 (hex) of the canonical plan.
+        artifact: the wheel that is taken as it is, or None.
+        deadline_s: seconds this gate may take.
+    """
+
+    machine: Machine
+    selection: Selection
+    plan: Plan
+    platform: Platform
+    project: Path
+    scratch: Path
+    facts: Mapping[str, Facts]
+    roots: Mapping[str, str]
+    nonce: str
+    challenge: str
+    plan_digest: str
+    artifact: Path | None
+    deadline_s: int
+
+    def execute(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        deadline_s: float | None = None,
+        stdin: bytes | None = None,
+    ) -> Finished:
+        """Run a command, log its output, and record it in the receipt.
+
+        Without ``env`` the child gets the run's minimal environment (PATH, HOME, TMPDIR, LANG and what
+        the platform needs), never the caller's own.
+        """
+
+    def log(self, text: str) -> None:
+        """Append text to the gate's log, redacted before it is written."""
+
+    def keep(self, path: Path, name: str) -> Artifact:
+        """Copy a file to ``artifacts/<sha256>`` and record it in the receipt under ``name``."""
+
+    def artifact_path(self, sha256: str) -> Path:
+        """Return where an earlier gate's artifact is kept, to be read only."""

@@ -1,0 +1,1 @@
+"""Judging: facts against a plan, pure, by every reader anew.  Standard library only."""

@@ -1,0 +1,111 @@
+"""Combinations that no plan may have, and absolute paths, which would make a plan one machine's own."""
+
+from __future__ import annotations
+
+import re
+
+from assay.errors import PlanError
+from assay.model import Tier
+from assay.plan.values import Plan
+
+ESSENTIAL = ("environment", "toolkit", "provider", "build", "chain")
+"""Law 1: a plan for ``qualify`` without these is an error."""
+
+_ABSOLUTE = re.compile(r"(?:/|[A-Za-z]:[\\/]|\\\\)")
+
+
+def check_plan(plan: Plan, path: str) -> None:
+    """Check what no single key shows.
+
+    Raises:
+        PlanError: a combination is impossible, with the dotted path of the key to change.
+    """
+    _check_gates(plan, path)
+    _check_chains(plan, path)
+    _check_claims(plan, path)
+    _check_providers(plan, path)
+    _check_commands(plan, path)
+    if not plan.architectures:
+        raise PlanError(f"{path}.architectures", "is empty", "at least one, such as sm_90", "")
+    if not plan.modules:
+        raise PlanError(f"{path}.modules", "is empty", "the modules that the wheel brings", "")
+    if not plan.smoke:
+        raise PlanError(f"{path}.smoke", "is empty", "a command", "name what shows that the wheel works")
+
+
+def check_qualifies(plan: Plan, path: str = "tool.assay") -> None:
+    """Check that the plan may be run by ``qualify`` (law 1).
+
+    Raises:
+        PlanError: an essential gate is missing.
+    """
+    missing = [gate for gate in ESSENTIAL if gate not in plan.gates]
+    if missing:
+        raise PlanError(f"{path}.gates", f"lacks {', '.join(missing)}", f"at least {', '.join(ESSENTIAL)}", "")
+
+
+def _check_gates(plan: Plan, path: str) -> None:
+    """Refuse an empty list, and deadlines of gates that are not planned."""
+    if not plan.gates:
+        raise PlanError(f"{path}.gates", "is empty", "at least one gate", "an empty plan would show nothing")
+    for name in plan.deadlines:
+        if name not in plan.gates:
+            raise PlanError(f"{path}.deadlines.{name}", "is not a planned gate", "a gate of the plan", "")
+
+
+def _check_chains(plan: Plan, path: str) -> None:
+    """Refuse chains without kernels, and a chain gate without any chain."""
+    for platform, names in plan.chains.items():
+        for name in names:
+            if name not in plan.kernels:
+                at = f"{path}.chains.{platform.value}"
+                raise PlanError(at, f"names {name!r}", "a folder under kernels/", "add it or remove the name")
+    if "chain" in plan.gates and not any(plan.chains.values()):
+        raise PlanError(f"{path}.chains", "names no chain", "a chain for some platform", "")
+    if plan.tier is Tier.WSL and not any(key.value == "wsl" for key, names in plan.chains.items() if names):
+        raise PlanError(f"{path}.tier", "is 'wsl' but no chain is planned there", "chains.wsl", "")
+
+
+def _check_claims(plan: Plan, path: str) -> None:
+    """Refuse doubled claims, and claims of gates that are not planned."""
+    seen: set[str] = set()
+    for number, claim in enumerate(plan.claims):
+        if claim.id in seen:
+            raise PlanError(f"{path}.claim.{number}.id", f"names {claim.id!r} twice", "unique ids", "")
+        seen.add(claim.id)
+        for gate in claim.gates:
+            if gate not in plan.gates:
+                raise PlanError(f"{path}.claim.{number}.gates", f"names {gate!r}", "planned gates", "")
+
+
+def _check_providers(plan: Plan, path: str) -> None:
+    """Refuse two pins of one digest and platform."""
+    seen: set[tuple[str, str]] = set()
+    for number, pin in enumerate(plan.providers):
+        key = (pin.platform.value, pin.sha256)
+        if key in seen:
+            raise PlanError(f"{path}.provider.{number}.sha256", "stands twice", "one pin a digest", "")
+        seen.add(key)
+
+
+def _check_commands(plan: Plan, path: str) -> None:
+    """Refuse empty, doubled or machine-bound commands, and commands that are not planned gates."""
+    seen: set[str] = set()
+    for number, command in enumerate(plan.commands):
+        at = f"{path}.command.{number}"
+        if command.name in seen or command.name in ESSENTIAL:
+            raise PlanError(f"{at}.name", f"{command.name!r} is taken", "a name of its own", "")
+        seen.add(command.name)
+        if not command.argv:
+            raise PlanError(f"{at}.argv", "is empty", "a command", "")
+        if command.name not in plan.gates:
+            raise PlanError(f"{at}.name", f"{command.name!r} is not in gates", "a planned gate", "")
+        _refuse_absolute(command.argv, f"{at}.argv")
+    _refuse_absolute(plan.smoke, f"{path}.smoke")
+
+
+def _refuse_absolute(argv: tuple[str, ...], path: str) -> None:
+    """Refuse absolute paths (FORMATS, "Run folder": plans with absolute paths are refused)."""
+    for word in argv:
+        if _ABSOLUTE.match(word):
+            raise PlanError(path, f"has the absolute path {word!r}", "paths relative to the project", "")

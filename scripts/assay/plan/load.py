@@ -1,0 +1,90 @@
+"""Reads the plan of a project folder: ``[tool.assay]`` and every ``kernels/<chain>/chain.toml``."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from assay.errors import PlanError, StorageError
+from assay.files import read_bounded
+from assay.plan.kernels import FILE_NAME
+from assay.plan.parse import parse_plan
+from assay.plan.reading import Table
+from assay.plan.values import Plan
+
+_LIMIT = 1 << 20
+
+
+def load_plan(project: Path) -> Plan:
+    """Return the plan of the project in ``project``.
+
+    Raises:
+        PlanError: a file is missing or not TOML, or the plan is wrong.
+    """
+    document = _toml(project / "pyproject.toml", "pyproject.toml")
+    table = Table(Table(document, "").table("tool", {}).raw("assay", None) or {}, "tool.assay")
+    if not table.names():
+        raise PlanError("tool.assay", "is missing from pyproject.toml", "a plan", "add a [tool.assay] table")
+    name = Table(document.get("project", {}), "project").text("name")
+    given = {key: table.raw(key) for key in table.names()}
+    for taken in ("project", "kernels"):
+        if taken in given:
+            raise PlanError(f"tool.assay.{taken}", "is set", "no such key: it is read elsewhere", "remove it")
+    return parse_plan({**given, "project": name, "kernels": _kernels(project / "kernels")})
+
+
+def _kernels(folder: Path) -> dict[str, object]:
+    """Return every chain of the kernels folder with its digests put in."""
+    if not folder.is_dir():
+        return {}
+    return {path.parent.name: _chain(path) for path in sorted(folder.glob("*/chain.toml"))}
+
+
+def _chain(path: Path) -> dict[str, object]:
+    """Return one parsed ``chain.toml`` with the digests of itself and of its sources."""
+    where = f"kernels.{path.parent.name}"
+    chain = dict(_toml(path, f"{where}.chain.toml"))
+    stages = chain.get("stage")
+    if not isinstance(stages, list):
+        raise PlanError(f"{where}.stage", "is missing or not a list", "[[stage]] tables", "")
+    chain["sha256"] = _digest(path, where)
+    chain["stage"] = [_with_digest(stage, path.parent, f"{where}.stage.{n}") for n, stage in enumerate(stages)]
+    return chain
+
+
+def _with_digest(stage: object, folder: Path, where: str) -> dict[str, object]:
+    """Return a stage with the digest of its source."""
+    table = Table(stage, where)
+    source = table.text("source")
+    if not re.fullmatch(FILE_NAME, source):
+        raise PlanError(f"{where}.source", f"is {source!r}", f"a file name like {FILE_NAME}", "")
+    if "sha256" in table.names():
+        raise PlanError(f"{where}.sha256", "is set", "no such key: it is computed", "remove it")
+    digest = _digest(folder / source, f"{where}.source")
+    return {**{key: table.raw(key) for key in table.names()}, "sha256": digest}
+
+
+def _digest(path: Path, where: str) -> str:
+    """Return the SHA-256 of a file of the plan."""
+    return hashlib.sha256(_read(path, where)).hexdigest()
+
+
+def _toml(path: Path, where: str) -> Mapping[str, object]:
+    """Return a decoded TOML file."""
+    try:
+        return tomllib.loads(_read(path, where).decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PlanError(where, f"is not TOML: {error}", "a TOML document in UTF-8", "correct the file") from error
+    except RecursionError as error:
+        raise PlanError(where, "is nested too deeply", "a flat document", "") from error
+
+
+def _read(path: Path, where: str) -> bytes:
+    """Return a file's bytes, or name the key that needs it."""
+    try:
+        return read_bounded(path, _LIMIT)
+    except StorageError as error:
+        raise PlanError(where, error.observed, error.expected, "add the file or correct its name") from error
