@@ -13,6 +13,7 @@ from assay.plan.reading import SHA256, Table, as_text
 from assay.plan.values import (
     BACKENDS,
     INTERFACES,
+    Chain,
     Citation,
     Claim,
     CommandGate,
@@ -128,7 +129,7 @@ def _chain_names(value: object, path: str) -> tuple[str, ...]:
     return Table({"": value}, path).texts("", match=_WORD)
 
 
-def _kernels(table: Table) -> Mapping[str, object]:
+def _kernels(table: Table) -> Mapping[str, Chain]:
     """Read every chain."""
     return MappingProxyType(
         {
