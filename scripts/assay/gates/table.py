@@ -1,0 +1,19 @@
+"""Which function observes for which gate; what is known of a gate without running it is in ``judge.table``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from assay.gates.context import Context
+from assay.model import Facts
+from assay.plan import Plan
+
+Observe = Callable[[Context], Facts]
+
+OBSERVE: Mapping[str, Observe] = MappingProxyType({})
+
+
+def observers(plan: Plan) -> Mapping[str, Observe]:
+    """Return what each gate of the plan observes with, command gates included."""
+    return MappingProxyType({name: OBSERVE[name] for name in plan.gates})

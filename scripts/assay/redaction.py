@@ -1,0 +1,198 @@
+"""Roots paths and redacts secrets before anything is judged or written (law 9).
+
+One compiled pattern does both, on bytes, so that a log of any length streams through it: absolute paths
+below a named root become ``$NAME/…``; values of secret-like variables (6 bytes or more), and other values
+of 12 bytes or more that are neither listed nor paths, become ``[redacted]``.  Shorter secrets and user and
+host names are never text-replaced: that destroys logs and protects nobody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from assay.model import Json
+
+RULES = 1
+"""Version of these rules, named in every receipt."""
+
+MARK = b"[redacted]"
+
+SECRET_NAME = re.compile(
+    r"TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|PRIVATE|API_?KEY|ACCESS_?KEY|AUTH|COOKIE|SIGNING_?KEY|SESSION",
+    re.IGNORECASE,
+)
+SHORTEST_SECRET = 6
+SHORTEST_OTHER = 12
+
+LISTED = frozenset(
+    {
+        *("PATH", "HOME", "PWD", "OLDPWD", "SHELL", "TERM", "COLORTERM", "LANG", "LANGUAGE", "TZ", "TMPDIR"),
+        *("CC", "CXX", "CUDAHOSTCXX", "NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"),
+        *("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_VERSION", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"),
+        *("NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_PRODUCT_NAME", "DEBIAN_FRONTEND"),
+        *("LD_LIBRARY_PATH", "LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV", "WGPU_BACKEND_TYPE"),
+        *("BUN_PYTHON_EXECUTABLE", "BUN_PYTHON_LIBPYTHON", "BUN_PYTHON_HOST_LIBRARY", "BUV_RUNTIME_LIB"),
+        *("USER", "LOGNAME", "HOSTNAME", "USERNAME", "COMPUTERNAME", "SOURCE_DATE_EPOCH"),
+    }
+)
+"""Variables whose values are facts of a machine and may stand in a log (names of people are law 9's
+exception: replacing them as text destroys logs)."""
+
+_LISTED_PREFIX = ("LC_", "VK_", "XDG_")
+_PATHLIKE = re.compile(r"(?:[A-Za-z]:)?[/\\.~]|file:")
+_LEFT = rb"(?:(?<![A-Za-z0-9_.\-/\\$])|(?<=-I)|(?<=-L)|(?<=-B))"
+_RIGHT = rb"(?![A-Za-z0-9_\-]|\.[A-Za-z0-9])"
+_BEHIND = 2
+"""Bytes that ``_LEFT`` looks at: a path's beginning, or a compiler's option written against it."""
+_NEVER_ROOTS = frozenset({"/", "/usr", "/usr/local", "/opt", "/home", "/bin", "/lib", "/tmp", ""})  # noqa: S108  # names, not files
+"""Folders that hold a whole system: rooting them would call every system library part of a selection."""
+
+
+@dataclass(frozen=True)
+class Redactor:
+    """A compiled set of replacements.
+
+    Attributes:
+        pattern: what is replaced, or None where nothing is.
+        replacements: replacement by matched bytes.
+        longest: bytes of the longest thing that can match.
+        roots: the name of every root with its absolute paths, longest path first.
+    """
+
+    pattern: re.Pattern[bytes] | None
+    replacements: Mapping[bytes, bytes]
+    longest: int
+    roots: tuple[tuple[str, str], ...]
+
+    def data(self, data: bytes) -> tuple[bytes, int]:
+        """Return the bytes redacted, and how many redactions (not rootings) were made."""
+        if self.pattern is None:
+            return data, 0
+        count = 0
+
+        def replace(match: re.Match[bytes]) -> bytes:
+            nonlocal count
+            replacement = self.replacements[match[0]]
+            count += replacement == MARK
+            return replacement
+
+        return self.pattern.sub(replace, data), count
+
+    def text(self, text: str) -> tuple[str, int]:
+        """Return the text redacted, and the number of redactions."""
+        data, count = self.data(text.encode("utf-8", "surrogateescape"))
+        return data.decode("utf-8", "replace"), count
+
+    def json(self, value: Json) -> tuple[Json, int]:
+        """Return a JSON value with every string and key redacted, and the number of redactions."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return self._object(value)
+        if isinstance(value, list | tuple):
+            parts = [self.json(part) for part in value]
+            return [part for part, _ in parts], sum(count for _, count in parts)
+        return value, 0
+
+    def _object(self, value: Mapping[str, Json]) -> tuple[Json, int]:
+        """Return an object redacted, and the number of redactions."""
+        done: dict[str, Json] = {}
+        total = 0
+        for key, part in value.items():
+            name, first = self.text(key)
+            done[name], second = self.json(part)
+            total += first + second
+        return done, total
+
+
+class RedactingStream:
+    """Redacts a stream chunk by chunk; nothing that spans two chunks slips through."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        """Start an empty stream."""
+        self._redactor = redactor
+        self._pending = b""
+        self._context = b""
+        self.count = 0
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Return what is certain after ``chunk``; the rest is kept until more comes."""
+        self._pending += chunk
+        return self._emit(len(self._pending) - self._redactor.longest - _BEHIND)
+
+    def finish(self) -> bytes:
+        """Return what was kept."""
+        return self._emit(len(self._pending))
+
+    def _emit(self, limit: int) -> bytes:
+        """Return the redacted bytes of everything that starts before ``limit``."""
+        if limit <= 0:
+            return b""
+        pattern, offset = self._redactor.pattern, len(self._context)
+        buffer = self._context + self._pending
+        parts, position, end = [], offset, offset + limit
+        for match in pattern.finditer(buffer, offset) if pattern else ():
+            if match.start() >= end:
+                break
+            replacement = self._redactor.replacements[match[0]]
+            self.count += replacement == MARK
+            parts += [buffer[position : match.start()], replacement]
+            position = match.end()
+        cut = max(position, end)
+        parts.append(buffer[position:cut])
+        self._context, self._pending = buffer[max(0, cut - _BEHIND) : cut], buffer[cut:]
+        return b"".join(parts)
+
+
+def make_redactor(
+    environ: Mapping[str, str], roots: Iterable[tuple[str, str]], allowed: Iterable[str] = ()
+) -> Redactor:
+    """Return the redactor of a run.
+
+    Args:
+        environ: the environment of the run.
+        roots: names such as ``$TOOLKIT`` with the absolute paths they stand for; of nested ones the longest wins.
+        allowed: further variables whose values may be shown.
+    """
+    usable = sorted(
+        {(path.rstrip("/\\"), name) for name, path in roots if path.rstrip("/\\") not in _NEVER_ROOTS},
+        key=lambda pair: (-len(pair[0]), pair[1]),
+    )
+    replacements = {value.encode("utf-8", "surrogateescape"): MARK for value in _secrets(environ, frozenset(allowed))}
+    for path, name in reversed(usable):
+        replacements[path.encode("utf-8", "surrogateescape")] = name.encode()
+    ordered = tuple((name, path) for path, name in usable)
+    return Redactor(_pattern(replacements), replacements, max(map(len, replacements), default=0), ordered)
+
+
+def _secrets(environ: Mapping[str, str], allowed: frozenset[str]) -> Iterable[str]:
+    """Yield the values that no log may show."""
+    for name, value in environ.items():
+        if SECRET_NAME.search(name):
+            if len(value.encode("utf-8", "surrogateescape")) >= SHORTEST_SECRET:
+                yield value
+        elif not _is_listed(name, allowed) and _is_long(value) and not _PATHLIKE.match(value):
+            yield value
+
+
+def _is_listed(name: str, allowed: frozenset[str]) -> bool:
+    """Say whether a variable's value may be shown."""
+    return name in LISTED or name in allowed or name.startswith(_LISTED_PREFIX)
+
+
+def _is_long(value: str) -> bool:
+    """Say whether a value is long enough to be replaced without destroying a log."""
+    return len(value.encode("utf-8", "surrogateescape")) >= SHORTEST_OTHER
+
+
+def _pattern(replacements: Mapping[bytes, bytes]) -> re.Pattern[bytes] | None:
+    """Return the pattern of all replacements, longest first; roots match only as whole path parts."""
+    if not replacements:
+        return None
+    parts = [
+        re.escape(text) if replacements[text] == MARK else _LEFT + re.escape(text) + _RIGHT
+        for text in sorted(replacements, key=lambda text: (-len(text), text))
+    ]
+    return re.compile(b"|".join(parts))
