@@ -8,14 +8,18 @@
         DeadlineError             3   a child outlived its deadline
       StorageError                3   the disk is full, read-only, or a file is not what it should be
         BinaryFormatError         3   a library or executable cannot be read as what it claims to be
+        ArchiveError              3   a zip or tar is broken, or goes past a reader's bounds
       FetchError                  3   a download failed or had the wrong digest
+      CanonicalError              3   a value has no canonical JSON form; names its dotted path
       BundleError                 4   the bundle is not what it says; names member and field
-        NewerSchemaError          4   the bundle was written by a newer assay
+        NewerSchemaError          3   the bundle was written by a newer assay: undecided, never invalid
 
 A user's mistake never shows a traceback: ``cli`` prints ``AssayError`` and returns its exit code.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 
 class AssayError(Exception):
@@ -81,8 +85,22 @@ class BinaryFormatError(StorageError):
     """A library or executable is not of the format that it claims to be, or goes past a reader's bounds."""
 
 
+class ArchiveError(StorageError):
+    """A zip or tar is broken, or goes past a reader's bounds."""
+
+
 class FetchError(AssayError):
     """A download failed or had the wrong digest."""
+
+
+class CanonicalError(AssayError):
+    """A value has no canonical JSON form; ``path`` is its dotted path, ``fault`` what is wrong with it."""
+
+    def __init__(self, path: Iterable[str | int], fault: str, expected: str) -> None:
+        """Prefix the fault with the value's dotted path."""
+        self.path = ".".join(map(str, path))
+        self.fault = fault
+        super().__init__(f"{self.path}: {fault}" if self.path else f"the value {fault}", expected)
 
 
 class BundleError(AssayError):
@@ -102,3 +120,5 @@ class BundleError(AssayError):
 
 class NewerSchemaError(BundleError):
     """The bundle was written by a newer version; the answer is to update, never "invalid"."""
+
+    exit_code = 3
