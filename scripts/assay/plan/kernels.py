@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assay.errors import PlanError
+from assay.model import Json
 from assay.plan.expression import EXACT, parse_expression
 from assay.plan.reading import SHA256, Table
 from assay.plan.values import RUNTIMES, Chain, Stage
@@ -34,7 +35,7 @@ def parse_chain(name: str, table: Table) -> Chain:
     return chain
 
 
-def chain_json(chain: Chain) -> dict[str, object]:
+def chain_json(chain: Chain) -> dict[str, Json]:
     """Return the form that ``parse_chain`` reads."""
     return {
         "sha256": chain.sha256,
@@ -100,7 +101,7 @@ def _compare(table: Table) -> int | None:
     return ulp
 
 
-def _stage_json(stage: Stage) -> dict[str, object]:
+def _stage_json(stage: Stage) -> dict[str, Json]:
     """Return the form that ``_stage`` reads."""
     return {
         "compare": "bits" if stage.ulp is None else {"ulp": stage.ulp},

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TypeVar
 
-from assay.model import Platform, Tier
+from assay.model import Json, Platform, Tier
 from assay.plan.checks import check_plan
 from assay.plan.kernels import chain_json, parse_chain
 from assay.plan.reading import SHA256, Table, as_text
@@ -73,7 +73,7 @@ def parse_plan(value: object, path: str = "tool.assay") -> Plan:
     return plan
 
 
-def plan_json(plan: Plan) -> dict[str, object]:
+def plan_json(plan: Plan) -> dict[str, Json]:
     """Return the whole plan in the form that ``parse_plan`` reads, defaults filled in."""
     return {
         "allow-environment": list(plan.allow_environment),
@@ -170,7 +170,7 @@ def _command(value: object, path: str) -> CommandGate:
     return command
 
 
-def _command_json(command: CommandGate) -> dict[str, object]:
+def _command_json(command: CommandGate) -> dict[str, Json]:
     """Return the form that ``_command`` reads."""
     return {
         "allowed-skips": list(command.allowed_skips),
@@ -196,7 +196,7 @@ def _provider(value: object, path: str) -> ProviderPin:
     return pin
 
 
-def _provider_json(pin: ProviderPin) -> dict[str, object]:
+def _provider_json(pin: ProviderPin) -> dict[str, Json]:
     """Return the form that ``_provider`` reads."""
     return {
         "interface": pin.interface,

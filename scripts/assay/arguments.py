@@ -1,0 +1,110 @@
+"""The command line as data: which commands there are, what each takes, and what it calls."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay import __version__
+from assay.model import Tier
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """A parsed command line: the module of its command, and its options."""
+
+    module: str
+    options: argparse.Namespace
+
+    def run(self) -> int:
+        """Import the command's module, only now, and return its exit code."""
+        command: Callable[[argparse.Namespace], int] = importlib.import_module(self.module).run
+        return command(self.options)
+
+
+def parse_arguments(arguments: list[str]) -> Invocation:
+    """Parse a command line; argparse itself ends with exit code 2 on a mistake."""
+    options = _parser().parse_args(arguments)
+    return Invocation(f"assay.commands.{options.command}", options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = argparse.ArgumentParser(prog="assay", description="Qualify a GPU release and verify the evidence.")
+    parser.add_argument("--version", action="version", version=f"assay {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, purpose, add in _COMMANDS:
+        add(commands.add_parser(name, help=purpose, description=purpose))
+    return parser
+
+
+def _add_qualify(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``qualify``."""
+    _add_run(parser)
+    parser.add_argument("--challenge", default="", metavar="HEX", help="an auditor's value, mixed into fresh values")
+
+
+def _add_gate(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``gate``."""
+    parser.add_argument("gate", metavar="NAME", help="the gate; those it needs run before it")
+    _add_run(parser)
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    """Add what every run takes."""
+    _add_project(parser)
+    parser.add_argument("--selection", type=Path, metavar="FILE", help="the selection, instead of variables")
+    parser.add_argument("--artifact", type=Path, metavar="FILE", help="a wheel that is taken as it is")
+    _add_json(parser)
+
+
+def _add_project(parser: argparse.ArgumentParser) -> None:
+    """Add the project's folder."""
+    parser.add_argument("--project", type=Path, default=Path(), metavar="DIR", help="the project (default: here)")
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    """Add machine-readable output."""
+    parser.add_argument("--json", action="store_true", help="print the same facts as JSON")
+
+
+def _add_verify(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``verify``."""
+    parser.add_argument("bundle", type=Path, metavar="BUNDLE")
+    parser.add_argument("--expect-digest", metavar="SHA256", help="the bundle digest you were told another way")
+    parser.add_argument("--accept", action="append", default=[], choices=["unanchored", "rehearsed"])
+    parser.add_argument("--tier", choices=[tier.value for tier in Tier], help="accept only this tier")
+    parser.add_argument("--plan", type=Path, metavar="FILE", help="the plan that you expect: a pyproject.toml")
+    parser.add_argument("--not-older-than", metavar="DAYS", type=int, help="refuse an older run")
+    parser.add_argument("--challenge", metavar="HEX", help="the value that the run had to mix in")
+    _add_json(parser)
+
+
+def _add_show(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``show``."""
+    parser.add_argument("bundle", type=Path, metavar="BUNDLE")
+
+
+def _add_bundle(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``bundle``."""
+    parser.add_argument("folder", type=Path, metavar="RUN", help="a run folder, finished or not")
+
+
+def _add_fetch(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``fetch``."""
+    _add_project(parser)
+    parser.add_argument("name", nargs="?", metavar="NAME", help="a pinned provider with a URL (default: all here)")
+    parser.add_argument("--to", type=Path, metavar="DIR", help="the folder (default: .assay/providers)")
+
+
+_COMMANDS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...] = (
+    ("qualify", "run every planned gate and leave a bundle", _add_qualify),
+    ("gate", "run one gate and those it needs; an outcome, no verdict", _add_gate),
+    ("verify", "check a bundle, trusting nothing in it", _add_verify),
+    ("show", "print what a bundle says, after verifying it", _add_show),
+    ("bundle", "finish a run that was cut short into a bundle", _add_bundle),
+    ("fetch", "bring a pinned provider from the plan's URL", _add_fetch),
+)

@@ -1,0 +1,140 @@
+"""The engine's ``Context``: what one gate observes with, recording commands and artifacts as it goes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from assay.engine.setup import Setup
+from assay.errors import StorageError
+from assay.files import copy_atomic, sha256_file
+from assay.gatelog import GateLog
+from assay.machine import Machine
+from assay.model import Artifact, Command, Facts, Platform
+from assay.plan import Plan
+from assay.process import Finished
+from assay.process import run as run_process
+from assay.selection import Selection
+
+CAPTURE = 16 << 20
+"""Bytes of a command's output that a gate can read back; the log holds what the log keeps."""
+
+_INHERITED = ("PATH", "HOME", "TMPDIR", "SYSTEMROOT", "TEMP", "TMP", "USERPROFILE", "COMSPEC", "PATHEXT")
+"""What a plain command needs of the surroundings on POSIX and Windows; everything else stays outside."""
+
+
+class GateContext:
+    """One gate's view of the run; see ``assay.gates.context.Context``."""
+
+    def __init__(
+        self, setup: Setup, facts: Mapping[str, Facts], scratch: Path, log: GateLog, deadline_s: int
+    ) -> None:
+        """Give a gate its surroundings."""
+        self._setup = setup
+        self._log = log
+        self._until = setup.monotonic_ns() + deadline_s * 10**9
+        self.facts = facts
+        self.scratch = scratch
+        self.deadline_s = deadline_s
+        self.commands: list[Command] = []
+        self.artifacts: list[Artifact] = []
+        self.exit: str | None = None
+
+    machine: Machine = property(lambda self: self._setup.machine)  # type: ignore[assignment]  # read-only view of the setup
+    selection: Selection = property(lambda self: self._setup.selection)  # type: ignore[assignment]  # as above
+    plan: Plan = property(lambda self: self._setup.plan)  # type: ignore[assignment]  # as above
+    platform: Platform = property(lambda self: self._setup.platform)  # type: ignore[assignment]  # as above
+    project: Path = property(lambda self: self._setup.project)  # type: ignore[assignment]  # as above
+    nonce: str = property(lambda self: self._setup.nonce)  # type: ignore[assignment]  # as above
+    challenge: str = property(lambda self: self._setup.challenge)  # type: ignore[assignment]  # as above
+    plan_digest: str = property(lambda self: self._setup.plan_digest)  # type: ignore[assignment]  # as above
+    artifact: Path | None = property(lambda self: self._setup.artifact)  # type: ignore[assignment]  # as above
+
+    @property
+    def roots(self) -> Mapping[str, str]:
+        """Return the named roots, the path as given where a root has several."""
+        return {name: path for name, path in reversed(self._setup.redactor.roots)}
+
+    def execute(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        deadline_s: float | None = None,
+        stdin: bytes | None = None,
+    ) -> Finished:
+        """Run a command, log it with its output, and record it.
+
+        Raises:
+            GateError: there is no such program.
+        """
+        self.log(f"$ {' '.join(argv)}\n")
+        finished = run_process(
+            argv,
+            env=self._plain_environment() if env is None else env,
+            cwd=self.scratch if cwd is None else cwd,
+            deadline_s=self._bounded(deadline_s),
+            on_output=self._log.write,
+            capture_limit=CAPTURE,
+            input=stdin,
+        )
+        self.record(argv, finished.exit)
+        return finished
+
+    def record(self, argv: Sequence[str], exit_code: int | str) -> None:
+        """Record a command; the first that failed is what ``<gate>.exit`` holds."""
+        self.commands.append(Command(tuple(self._setup.redactor.text(word)[0] for word in argv), exit_code))
+        if self.exit in {None, "0"}:
+            self.exit = str(exit_code)
+
+    def log(self, text: str) -> None:
+        """Append text to the gate's log."""
+        self._log.write(text.encode("utf-8", "replace"))
+
+    def log_bytes(self, data: bytes) -> None:
+        """Append a child's output to the gate's log."""
+        self._log.write(data)
+
+    def keep(self, path: Path, name: str) -> Artifact:
+        """Copy a file among the run's artifacts.
+
+        Raises:
+            StorageError: it cannot be read or written, or changed meanwhile.
+        """
+        sha256, size = sha256_file(path)
+        target = self.artifact_path(sha256)
+        if not target.exists():
+            target.parent.mkdir(exist_ok=True)
+            copied, _ = copy_atomic(path, target)
+            if copied != sha256:
+                target.unlink()
+                raise StorageError(f"{path} changed while it was copied", "a file at rest", "run again")
+        return self._note(Artifact(name, sha256, size))
+
+    def artifact_path(self, sha256: str) -> Path:
+        """Return where an artifact of this run is kept."""
+        return self._setup.folder / "artifacts" / sha256
+
+    def _note(self, artifact: Artifact) -> Artifact:
+        """Record an artifact once."""
+        if artifact not in self.artifacts:
+            self.artifacts.append(artifact)
+        return artifact
+
+    def _bounded(self, deadline_s: float | None) -> float:
+        """Return a deadline in seconds that does not outlast the gate's own."""
+        left = max(0.1, (self._until - self._setup.monotonic_ns()) / 10**9)
+        return left if deadline_s is None else min(left, deadline_s)
+
+    def _plain_environment(self) -> Mapping[str, str]:
+        """Return the environment of a plain command: a few inherited variables and a neutral locale."""
+        outside = self._setup.machine.env
+        kept = {name: outside[name] for name in _INHERITED if name in outside}
+        return {**kept, "LANG": "C.UTF-8", "ASSAY_RUN": self._setup.nonce}
+
+
+def spilled_artifact(data: bytes) -> Artifact:
+    """Return the artifact of a list that is too long for a receipt."""
+    return Artifact("facts-list.json", hashlib.sha256(data).hexdigest(), len(data))
