@@ -10,6 +10,7 @@
         BinaryFormatError         3   a library or executable cannot be read as what it claims to be
         ArchiveError              3   a zip or tar is broken, or goes past a reader's bounds
       FetchError                  3   a download failed or had the wrong digest
+      ProvisionError              3   the embedded selection could not be built
       CanonicalError              3   a value has no canonical JSON form; names its dotted path
       BundleError                 4   the bundle is not what it says; names member and field
         NewerSchemaError          3   the bundle was written by a newer assay: undecided, never invalid
@@ -91,6 +92,10 @@ class ArchiveError(StorageError):
 
 class FetchError(AssayError):
     """A download failed or had the wrong digest."""
+
+
+class ProvisionError(AssayError):
+    """The embedded selection could not be built: a compiler, a package or a toolkit let it down."""
 
 
 class CanonicalError(AssayError):
