@@ -10,6 +10,7 @@
         BinaryFormatError         3   a library or executable cannot be read as what it claims to be
         ArchiveError              3   a zip or tar is broken, or goes past a reader's bounds
       FetchError                  3   a download failed or had the wrong digest
+        TransferError             3   a body broke off; another try may bring it
       ProvisionError              3   the embedded selection could not be built
       CanonicalError              3   a value has no canonical JSON form; names its dotted path
       BundleError                 4   the bundle is not what it says; names member and field
@@ -92,6 +93,10 @@ class ArchiveError(StorageError):
 
 class FetchError(AssayError):
     """A download failed or had the wrong digest."""
+
+
+class TransferError(FetchError):
+    """A body broke off on its way; another try may bring it."""
 
 
 class ProvisionError(AssayError):
