@@ -32,7 +32,9 @@ def sources(tmp_path: Path) -> Path:
 
 
 @pytest.mark.gate
-def test_the_same_sources_give_the_same_bytes_whatever_their_times_and_folder(sources: Path, tmp_path: Path) -> None:
+def test_the_same_sources_give_the_same_bytes_whatever_their_times_and_folder(
+    sources: Path, tmp_path: Path
+) -> None:
     first, second = tmp_path / "a", tmp_path / "b"
     first.mkdir()
     second.mkdir()

@@ -56,8 +56,12 @@ def make_child_zip(folder: Path, sources: Path = SOURCES) -> ChildZip:
     """
     files = sorted(path for path in sources.rglob("*.py") if path.is_file())
     if sources / "__main__.py" not in files:
-        raise GateError(f"{sources} has no __main__.py", "the chain package beside the gates", "install assay anew")
-    members = [(f"{PACKAGE}/{path.relative_to(sources).as_posix()}", read_bounded(path, _LIMIT)) for path in files]
+        raise GateError(
+            f"{sources} has no __main__.py", "the chain package beside the gates", "install assay anew"
+        )
+    members = [
+        (f"{PACKAGE}/{path.relative_to(sources).as_posix()}", read_bounded(path, _LIMIT)) for path in files
+    ]
     data = zip_bytes([*members, ("__main__.py", _MAIN.encode())])
     path = folder / NAME
     write_atomic(path, data)

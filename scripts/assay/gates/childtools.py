@@ -1,0 +1,166 @@
+"""Finds on a machine what a child's search paths need: toolkit and driver folders, layer switches.
+
+The driver's ``libcuda`` must be the system's own.  It is left to the dynamic loader's defaults; only where
+those do not have it (containers that mount the driver under ``/usr/local/nvidia`` and say so in the caller's
+``LD_LIBRARY_PATH``) is that one folder given to the child.  A toolkit's stub folder never is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from assay.errors import StorageError
+from assay.machine import Machine
+from assay.model import Json, Platform
+from assay.selection import Selection
+
+DRIVER = "libcuda.so.1"
+"""SONAME of the CUDA driver library (CUDA Driver API; nvidia-installer)."""
+
+STUBS = "stubs"
+"""Folder of link-time stubs inside a toolkit: a ``libcuda`` there does nothing (CUDA installation guide)."""
+
+LAYER_FOLDERS = (
+    "/etc/vulkan/implicit_layer.d",
+    "/usr/share/vulkan/implicit_layer.d",
+    "/usr/local/share/vulkan/implicit_layer.d",
+    "/usr/local/etc/vulkan/implicit_layer.d",
+)
+"""Where the Vulkan loader looks for implicit layers ("Layer Manifest File Locations", Linux); the user's
+own folders are below HOME, which is private to the child."""
+
+_PROGRAMS = {Platform.WINDOWS: (r"bin\x64", "bin", r"nvvm\bin")}
+_LIBRARIES = (
+    "lib64",
+    "lib",
+    "targets/x86_64-linux/lib",
+    "targets/sbsa-linux/lib",
+    "targets/aarch64-linux/lib",
+)
+_DEFAULTS = ("/lib", "/usr/lib", "/lib64", "/usr/lib64")
+_LOADER_FILES = ("/etc/ld.so.conf", "/etc/ld.so.conf.d/*.conf")
+_MANIFEST = 1 << 16
+
+
+@dataclass(frozen=True)
+class LoaderFolders:
+    """Where a child finds things.
+
+    Attributes:
+        programs: the toolkit's folders of programs (and DLLs on Windows).
+        libraries: folders for ``LD_LIBRARY_PATH``, the toolkit's first, a driver's folder last.
+        driver: the driver's folder where the loader's defaults lack it, else ``""``.
+        layer_switches: variables that switch single implicit Vulkan layers off, with their values.
+    """
+
+    programs: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
+    driver: str = ""
+    layer_switches: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """An implicit Vulkan layer: its manifest, name, library as written, and the variable that disables it."""
+
+    manifest: str
+    name: str
+    library: str
+    switch: tuple[str, str] | None
+
+
+def loader_folders(machine: Machine, selection: Selection, platform: Platform) -> LoaderFolders:
+    """Return what the children of this selection need on this machine."""
+    toolkit, join = selection.toolkit, machine.paths.join
+    programs = tuple(
+        folder
+        for name in _PROGRAMS.get(platform, ("bin",))
+        if toolkit and machine.is_dir(folder := join(toolkit, name))
+    )
+    if platform not in {Platform.LINUX, Platform.WSL}:
+        return LoaderFolders(programs)
+    libraries = toolkit_libraries(machine, toolkit) if toolkit else ()
+    driver = driver_folder(machine, selection)
+    switches = dict(layer.switch for layer in implicit_layers(machine) if layer.switch)
+    return LoaderFolders(programs, (*libraries, *((driver,) if driver else ())), driver, switches)
+
+
+def toolkit_libraries(machine: Machine, toolkit: str) -> tuple[str, ...]:
+    """Return the first of the toolkit's library folders that has an NVRTC, as a tuple of none or one.
+
+    Layouts: ``lib64`` of NVIDIA's installer, ``lib`` of PyPI's ``nvidia/cu13``, ``targets/<arch>-linux/lib``
+    of conda and the distribution packages.
+    """
+    for name in _LIBRARIES:
+        folder = machine.paths.join(toolkit, name)
+        if machine.glob(f"{_literal(folder)}/libnvrtc.so*"):
+            return (folder,)
+    return ()
+
+
+def driver_folder(machine: Machine, selection: Selection) -> str:
+    """Return the folder of ``LD_LIBRARY_PATH`` that has the driver, ``""`` where the defaults have it."""
+    if any(machine.glob(f"{folder}/{DRIVER}") for folder in default_folders(machine)):
+        return ""
+    own = tuple(path for path in (selection.toolkit, *selection.site_packages) if path)
+    for entry in machine.split_path(machine.getenv("LD_LIBRARY_PATH")):
+        folder = entry.rstrip("/")
+        inside = any(f"{folder}/".startswith(f"{path.rstrip('/')}/") for path in own)
+        usable = folder.startswith("/") and not inside and not folder.endswith(f"/{STUBS}")
+        if usable and machine.exists(f"{folder}/{DRIVER}"):
+            return folder
+    return ""
+
+
+def default_folders(machine: Machine) -> tuple[str, ...]:
+    """Return patterns of the folders that the dynamic loader searches by itself (ld.so(8), ldconfig(8))."""
+    multiarch = ("/lib/*-linux-gnu", "/usr/lib/*-linux-gnu")
+    configured = [line for pattern in _LOADER_FILES for line in _configured(machine, pattern)]
+    return (*_DEFAULTS, *multiarch, *(_literal(folder) for folder in configured))
+
+
+def _configured(machine: Machine, pattern: str) -> Iterator[str]:
+    """Yield the absolute folders that the loader's configuration names."""
+    for path in machine.glob(pattern):
+        for line in machine.peek(path).text.splitlines():
+            if (folder := line.split("#")[0].strip()).startswith("/"):
+                yield folder
+
+
+def implicit_layers(machine: Machine) -> tuple[Layer, ...]:
+    """Return the implicit Vulkan layers installed for everybody; a broken manifest is none."""
+    paths = [path for folder in LAYER_FOLDERS for path in machine.glob(f"{folder}/*.json")]
+    return tuple(layer for path in paths for layer in _layers(machine, path))
+
+
+def _layers(machine: Machine, path: str) -> Iterator[Layer]:
+    """Yield the layers of one manifest (Vulkan loader, "Layer Manifest File Format")."""
+    try:
+        document: Json = json.loads(machine.read_bytes(path, _MANIFEST))
+    except (StorageError, ValueError, RecursionError):
+        return
+    if not isinstance(document, Mapping):
+        return
+    several = document.get("layers")
+    for value in several if isinstance(several, list) else [document.get("layer")]:
+        if isinstance(value, Mapping) and isinstance(value.get("name"), str):
+            library = value.get("library_path")
+            yield Layer(path, str(value["name"]), library if isinstance(library, str) else "", _switch(value))
+
+
+def _switch(layer: Mapping[str, Json]) -> tuple[str, str] | None:
+    """Return the variable that disables a layer, with the value that does it."""
+    switches = layer.get("disable_environment")
+    if not isinstance(switches, Mapping):
+        return None
+    for name, value in switches.items():
+        if isinstance(value, str) and name.isidentifier():
+            return name, value or "1"
+    return None
+
+
+def _literal(path: str) -> str:
+    """Return a pattern that matches exactly ``path``."""
+    return "".join(f"[{character}]" if character in "*?[" else character for character in path)
