@@ -14,6 +14,6 @@ Observe = Callable[[Context], Facts]
 OBSERVE: Mapping[str, Observe] = MappingProxyType({})
 
 
-def observers(plan: Plan) -> Mapping[str, Observe]:
-    """Return what each gate of the plan observes with, command gates included."""
-    return MappingProxyType({name: OBSERVE[name] for name in plan.gates})
+def observers(plan: Plan, names: tuple[str, ...]) -> Mapping[str, Observe]:
+    """Return what each of these gates observes with, command gates of the plan included."""
+    return MappingProxyType({name: OBSERVE[name] for name in names})
