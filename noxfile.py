@@ -1,0 +1,145 @@
+"""Every session; what each does is in ``assay.nox``, and how a gate judges is in ``assay.judge``.
+
+Arguments after ``--`` go to the command.  nox returns 0 or 1; who needs the exit codes calls ``assay``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import nox
+
+if sys.version_info < (3, 11):  # noqa: UP036  # the nox on this machine may run under any Python
+    raise SystemExit(
+        "nox runs under Python 3.10 or older; install it under 3.11 to 3.14 (pipx install --python)"
+    )
+
+PROJECT = Path(__file__).resolve().parent
+sys.path.insert(0, str(PROJECT / "scripts"))  # nothing is installed yet
+
+from assay import nox as body  # noqa: E402  # found only now that scripts/ is on the path
+
+nox.options.default_venv_backend = "none"  # one locked environment serves all: assay.toolchain
+nox.options.error_on_missing_interpreters = True
+nox.options.sessions = ["lint", "format", "types", "tests"]
+
+
+# ------------------------------------------------------------------------------------------------ main job
+
+
+@nox.session
+def provision(session: nox.Session) -> None:
+    """Make the embedded selection once: CUDA toolkit, PyCUDA, cuda-python, wgpu and NumPy."""
+    body.python(session, "-m", "assay.provision", *session.posargs)
+
+
+@nox.session
+def qualify(session: nox.Session) -> None:
+    """Run every planned gate on this machine and leave a bundle with the verdict."""
+    body.assay(session, "qualify", *session.posargs)
+
+
+# ------------------------------------------------------------------------------------- one gate, no verdict
+
+
+@nox.session
+def environment(session: nox.Session) -> None:
+    """Check the selection as one set, and what each binary says of itself."""
+    body.gate(session)
+
+
+@nox.session
+def toolkit(session: nox.Session) -> None:
+    """Check that one CUDA toolkit is selected, whole, and fits driver, device and host compiler."""
+    body.gate(session)
+
+
+@nox.session
+def provider(session: nox.Session) -> None:
+    """Check the provider library against its pin."""
+    body.gate(session)
+
+
+@nox.session
+def build(session: nox.Session) -> None:
+    """Build wheel, sdist and kernels twice, and compare the bytes."""
+    body.gate(session)
+
+
+@nox.session
+def installed(session: nox.Session) -> None:
+    """Install the built wheel into a fresh overlay of the selection and use it."""
+    body.gate(session)
+
+
+@nox.session
+def chain(session: nox.Session) -> None:
+    """Run every planned chain on the GPU and compare each value."""
+    body.gate(session)
+
+
+@nox.session
+def references(session: nox.Session) -> None:
+    """Record whether each document that the plan cites is still there, and its digest."""
+    body.gate(session)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check the sources with ruff's rules."""
+    body.gate(session)
+
+
+@nox.session(name="format")
+def formatting(session: nox.Session) -> None:
+    """Check the sources' format with ruff."""
+    body.gate(session)
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check the types with mypy."""
+    body.gate(session)
+
+
+# ------------------------------------------------------------------------------------------------ evidence
+
+
+@nox.session
+def verify(session: nox.Session) -> None:
+    """Verify a bundle, or every released one; nothing in it is believed or run."""
+    body.verify(session)
+
+
+@nox.session
+def bundle(session: nox.Session) -> None:
+    """Finish a run that was cut short into a bundle, undecided."""
+    body.assay(session, "bundle", *session.posargs)
+
+
+@nox.session
+def fetch(session: nox.Session) -> None:
+    """Bring a pinned provider from the plan's URL."""
+    body.assay(session, "fetch", *session.posargs)
+
+
+# --------------------------------------------------------------------------------------------- development
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run all tests, side by side."""
+    body.tests(session)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure what must stay fast, side by side with what it is compared to."""
+    body.bench(session, sorted(PROJECT.glob("tests/bench/bench_*.py")))
+
+
+@nox.session
+def lock(session: nox.Session) -> None:
+    """Resolve every locked package anew."""
+    body.lock(session)

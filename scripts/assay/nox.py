@@ -1,0 +1,94 @@
+"""The bodies of the nox sessions, for this project's noxfile and for others that call ``assay``.
+
+nox starts before anything is installed, and a ``PYTHONPATH`` that the caller exports (it may be part of the
+selection) is searched before nox's own packages.  So this module imports the standard library and nox alone,
+and every command runs in the toolchain's environment, isolated from ``PYTHON*`` (``-I``): ``assay`` still
+reads the variables, but nothing is imported from where they point.
+
+No session skips: nox counts a skipped session as a success.  A session that could not run is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import nox
+
+from assay.errors import AssayError
+from assay.toolchain import LOCK, toolchain
+
+INTERRUPT_S = 30.0
+"""Seconds that an interrupted run has to end its children and close its journal before nox ends it."""
+
+
+def assay(session: nox.Session, *arguments: str) -> None:
+    """Run ``assay ARGUMENTS``; the session fails on every exit code but 0."""
+    python(session, "-m", "assay.cli", *arguments)
+
+
+def gate(session: nox.Session) -> None:
+    """Run the gate of the session's own name, and those that it needs; arguments go to ``assay gate``."""
+    assay(session, "gate", session.name, *session.posargs)
+
+
+def python(session: nox.Session, *arguments: str) -> None:
+    """Run the toolchain's interpreter, isolated; the session fails on every exit code but 0."""
+    try:
+        interpreter = toolchain(Path.cwd(), session.log)
+    except AssayError as error:
+        session.error(str(error))
+    command = [str(interpreter), "-I", *arguments]
+    ran = session.run(*command, external=True, interrupt_timeout=INTERRUPT_S, terminate_timeout=INTERRUPT_S)
+    if ran is None:
+        session.error("nothing was run (--install-only), so nothing passed")
+
+
+def tests(session: nox.Session) -> None:
+    """Run all tests, side by side; arguments go to pytest."""
+    session.env["PYTHONPATH"] = None  # the workers are not isolated
+    python(session, "-m", "pytest", "--numprocesses", "auto", "--dist", "worksteal", *session.posargs)
+
+
+def verify(session: nox.Session) -> None:
+    """Verify the bundle that the arguments name, or without any every released bundle of the project."""
+    if session.posargs:
+        assay(session, "verify", *session.posargs)
+        return
+    bundles = sorted(Path("receipts").glob("*.tar"))
+    if not bundles:
+        session.error("receipts/ holds no bundle, so nothing was verified; name one: nox -s verify -- FILE")
+    for bundle in bundles:
+        assay(session, "verify", str(bundle), "--accept", "unanchored")
+
+
+def bench(session: nox.Session, scripts: Sequence[Path]) -> None:
+    """Run each benchmark to its end; the session fails if one misses its bound."""
+    if not scripts:
+        session.error("there is no benchmark, so no bound was kept")
+    for script in scripts:
+        python(session, str(script), *session.posargs)
+
+
+def lock(session: nox.Session) -> None:
+    """Resolve the toolchain's packages and the embedded selection's anew; arguments go to both resolvers."""
+    session.env["UV_NO_PROGRESS"] = "1"
+    resolve = [
+        "pip",
+        "compile",
+        "pyproject.toml",
+        "--group",
+        "dev",
+        "--universal",
+        "--python-version",
+        "3.11",
+    ]
+    shape = [
+        "--generate-hashes",
+        "--no-header",
+        "--no-annotate",
+        "--no-emit-index-url",
+        "--no-emit-find-links",
+    ]
+    python(session, "-m", "uv", *resolve, *shape, "--quiet", "--output-file", str(LOCK), *session.posargs)
+    python(session, "-m", "assay.provision.relock", *session.posargs)
