@@ -73,7 +73,7 @@ class GateContext:
         self.log(f"$ {' '.join(argv)}\n")
         finished = run_process(
             argv,
-            env=self._plain_environment() if env is None else env,
+            env=self.plain_environment() if env is None else env,
             cwd=self.scratch if cwd is None else cwd,
             deadline_s=self._bounded(deadline_s),
             on_output=self._log.write,
@@ -128,7 +128,7 @@ class GateContext:
         left = max(0.1, (self._until - self._setup.monotonic_ns()) / 10**9)
         return left if deadline_s is None else min(left, deadline_s)
 
-    def _plain_environment(self) -> Mapping[str, str]:
+    def plain_environment(self) -> Mapping[str, str]:
         """Return the environment of a plain command: a few inherited variables and a neutral locale."""
         outside = self._setup.machine.env
         kept = {name: outside[name] for name in _INHERITED if name in outside}

@@ -61,6 +61,9 @@ class Context(Protocol):
         the platform needs), never the caller's own.
         """
 
+    def plain_environment(self) -> Mapping[str, str]:
+        """Return the run's minimal environment, which ``execute`` gives a child without ``env``."""
+
     def log(self, text: str) -> None:
         """Append text to the gate's log, redacted before it is written."""
 
