@@ -19,6 +19,8 @@ HEAD = 256
 
 _MACH_O = {b"\xcf\xfa\xed\xfe": "<", b"\xfe\xed\xfa\xcf": ">"}
 """MH_MAGIC_64 in both byte orders (mach-o/loader.h)."""
+_MACH_O_HEAD = 8
+"""Bytes up to the end of ``cputype``."""
 _MACH_O_CPUS = {0x0100_0007: "x86_64", 0x0100_000C: "aarch64"}
 
 
@@ -147,10 +149,9 @@ def _script(path: str, stream: BinaryIO, _symbols: bool) -> Binary:  # noqa: FBT
 def _mach_o(path: str, stream: BinaryIO, _symbols: bool) -> Binary:  # noqa: FBT001 - one signature for all formats
     """Read the processor of a Mach-O image; nothing here runs on macOS, so the rest is not read."""
     stream.seek(0)
-    head = stream.read(16)
-    order = _MACH_O[head[:4]]
-    if len(head) < 16:
+    head = stream.read(_MACH_O_HEAD)
+    if len(head) < _MACH_O_HEAD:
         raise malformed("it ends inside its header")
-    (cpu,) = struct.unpack_from(f"{order}I", head, 4)
+    (cpu,) = struct.unpack_from(f"{_MACH_O[head[:4]]}I", head, 4)
     problem = "Mach-O images are recognised and not read any further"
     return Binary(path, "mach-o", problem, _MACH_O_CPUS.get(cpu, f"{cpu:#x}"), 64, "shared")

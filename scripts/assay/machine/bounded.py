@@ -88,12 +88,14 @@ def malformed(why: str) -> BinaryFormatError:
 def exceeded(why: str) -> BinaryFormatError:
     """Return the error of a binary that goes past the reader's bounds."""
     return BinaryFormatError(
-        f"the binary goes past the reader's bounds: {why}", "a library of usual size", "install that file again"
+        f"the binary goes past the reader's bounds: {why}",
+        "a library of usual size",
+        "install that file again",
     )
 
 
 def text_at(table: bytes, offset: int, limit: int = 1 << 16) -> str:
-    """Return the NUL-terminated string at ``offset`` of a string table; odd bytes become ``\\xNN``.
+    r"""Return the NUL-terminated string at ``offset`` of a string table; odd bytes become ``\xNN``.
 
     Raises:
         BinaryFormatError: it begins outside of the table, does not end, or is longer than ``limit``.

@@ -16,7 +16,7 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from elftools.common.exceptions import ELFError
 from elftools.common.utils import struct_parse
@@ -28,6 +28,17 @@ from assay.machine.bounded import BoundedStream, malformed, text_at
 from assay.plan.versions import release
 
 MAGIC = b"\x7fELF"
+
+_PARSER_ERRORS = (
+    ELFError,
+    ConstructError,
+    struct.error,
+    UnicodeError,
+    KeyError,
+    AttributeError,
+    AssertionError,
+)
+"""What the decoder of structures raises on bytes that are none."""
 
 MAX_SEGMENTS = 1000
 MAX_TAGS = 10_000
@@ -51,6 +62,7 @@ _NAMED_TAGS = ("DT_SONAME", "DT_NEEDED", "DT_RPATH", "DT_RUNPATH")
 _KINDS = {"ET_REL": "relocatable", "ET_EXEC": "executable", "ET_DYN": "shared", "ET_CORE": "core"}
 _SYMBOL = {32: "I8xBBH", 64: "IBBH16x"}
 """Elf32_Sym and Elf64_Sym without address and size: name, info, other, section."""
+_NO_SYMBOLS: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
 _EXPORTING = (1, 2, 10)
 """STB_GLOBAL, STB_WEAK and STB_GNU_UNIQUE."""
 _VISIBLE = (0, 3)
@@ -122,7 +134,7 @@ def read_elf(stream: BinaryIO, *, symbols: bool = True) -> Elf:
     bounded = BoundedStream(stream)
     try:
         return _Reader(bounded).read(symbols=symbols)
-    except (ELFError, ConstructError, struct.error, UnicodeError, KeyError, AttributeError, AssertionError) as error:
+    except _PARSER_ERRORS as error:
         raise malformed(f"{type(error).__name__}: {error}") from error
 
 
@@ -137,13 +149,14 @@ class _Reader:
         self.order = "<" if self.elf.little_endian else ">"
         self.segments = list(self._segments())
 
-    def _segments(self) -> Iterator[Mapping[str, int]]:
+    def _segments(self) -> Iterator[Mapping[str, Any]]:
         """Yield the program headers (gABI chapter 5)."""
         count, stride = self.elf["e_phnum"], self.elf["e_phentsize"]
         if count > MAX_SEGMENTS or (count and stride < self.elf.structs.Elf_Phdr.sizeof()):
             raise malformed(f"it has {count} program headers of {stride} bytes")
         for index in range(count):
-            yield struct_parse(self.elf.structs.Elf_Phdr, self.elf.stream, self.elf["e_phoff"] + index * stride)
+            offset = self.elf["e_phoff"] + index * stride
+            yield struct_parse(self.elf.structs.Elf_Phdr, self.elf.stream, offset)
 
     def read(self, *, symbols: bool) -> Elf:
         """Return the file's value."""
@@ -152,7 +165,7 @@ class _Reader:
         strings = self._strings(first)
         names = [(tag, text_at(strings, value)) for tag, value in tags if tag in _NAMED_TAGS]
         named = dict(reversed(names))
-        exports, undefined = self._symbols(first, strings) if symbols else (frozenset[str](), frozenset[str]())
+        exports, undefined = self._symbols(first, strings) if symbols else _NO_SYMBOLS
         machine, kind = str(self.elf["e_machine"]), self.elf["e_type"]
         return Elf(
             bits=self.bits,
@@ -171,7 +184,7 @@ class _Reader:
             build_id=self._build_id(),
         )
 
-    def _of_type(self, name: str) -> Iterator[Mapping[str, int]]:
+    def _of_type(self, name: str) -> Iterator[Mapping[str, Any]]:
         """Yield the program headers of one type."""
         return (segment for segment in self.segments if segment["p_type"] == name)
 
@@ -190,9 +203,9 @@ class _Reader:
     def _offset(self, address: int) -> int:
         """Return the file offset of a virtual address."""
         for segment in self._of_type("PT_LOAD"):
-            start = segment["p_vaddr"]
+            start: int = segment["p_vaddr"]
             if start <= address < start + segment["p_filesz"]:
-                return address - start + segment["p_offset"]
+                return address - start + int(segment["p_offset"])
         raise malformed(f"address {address:#x} lies in none of its loaded segments")
 
     def _strings(self, tags: Mapping[str, int]) -> bytes:
@@ -208,7 +221,7 @@ class _Reader:
     def _symbols(self, tags: Mapping[str, int], strings: bytes) -> tuple[frozenset[str], frozenset[str]]:
         """Return the names that the dynamic symbol table defines, and those that it expects of others."""
         if "DT_SYMTAB" not in tags:
-            return frozenset(), frozenset()
+            return _NO_SYMBOLS
         layout = struct.Struct(self.order + _SYMBOL[self.bits])
         count = self._symbol_count(tags)
         if count > MAX_SYMBOLS:
@@ -250,7 +263,9 @@ class _Reader:
             return text_at(self.stream.read_at(segment["p_offset"], size), 0)
         return ""
 
-    def _version_needs(self, tags: Mapping[str, int], strings: bytes) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def _version_needs(
+        self, tags: Mapping[str, int], strings: bytes
+    ) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Yield each library with the versions needed of it (LSB, .gnu.version_r)."""
         if "DT_VERNEED" not in tags:
             return
@@ -302,9 +317,7 @@ class _Reader:
         return ""
 
 
-def _sorted_out(
-    symbols: Iterable[tuple[int, ...]], strings: bytes
-) -> tuple[frozenset[str], frozenset[str]]:
+def _sorted_out(symbols: Iterable[tuple[int, ...]], strings: bytes) -> tuple[frozenset[str], frozenset[str]]:
     """Return the names that dynamic symbols define, and those that they leave undefined."""
     exports, undefined, budget = set[str](), set[str](), MAX_NAMES
     for name, info, other, section in symbols:

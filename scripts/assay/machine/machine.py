@@ -1,8 +1,8 @@
-"""``Machine``: a computer under a root folder with an environment, read and never run.
+r"""``Machine``: a computer under a root folder with an environment, read and never run.
 
 Root ``/`` with the process's environment is the real one; any other folder is a fake machine, whose form
 ``assay.machine.stated`` describes.  Paths are the machine's own (``/usr/local/cuda/bin/nvcc``,
-``C:\\Windows\\System32\\nvcuda.dll``); ``assay.machine.view`` says how they are followed.
+``C:\Windows\System32\nvcuda.dll``); ``assay.machine.view`` says how they are followed.
 
 What a user's machine may lack is a value here (``False``, ``""``, a ``problem``); only a read that the
 caller insists on raises ``StorageError``.
@@ -234,7 +234,7 @@ class Machine:
         return next(iter(self.which_all(name, path_list)), None)
 
     def which_all(self, name: str, path_list: str | Sequence[str] | None = None) -> tuple[str, ...]:
-        """Return every program named ``name`` on a search path, in its order; all but the first are hidden."""
+        """Return every program named ``name`` on a search path, in its order; the first hides the others."""
         value = self.getenv("PATH") if path_list is None else path_list
         entries = self.split_path(value) if isinstance(value, str) else tuple(value)
         return system.which_all(self, name, entries)

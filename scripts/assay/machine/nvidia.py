@@ -47,7 +47,7 @@ class KernelModule:
 
 @dataclass(frozen=True)
 class DeviceNode:
-    """A file under ``/dev``; ``major`` and ``minor`` are -1 where it is not a character device (a fake root)."""
+    """A file under ``/dev``; ``major`` and ``minor`` are -1 where it is no character device (a fake root)."""
 
     path: str
     major: int
@@ -79,7 +79,7 @@ def parse_version_file(text: str) -> KernelModule:
 
 
 def module_versions(machine: Machine) -> Mapping[str, str]:
-    """Return ``/sys/module/<name>/version`` of each NVIDIA module that is loaded, stripped and at most 100 long.
+    """Return ``/sys/module/<name>/version`` of each NVIDIA module that is loaded, cut to 100 characters.
 
     A module that is loaded and states no version has the value ``""``.
     """

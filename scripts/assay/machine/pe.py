@@ -31,15 +31,18 @@ NAME_LIMIT = 4096
 _MACHINES = {0x14C: "x86", 0x8664: "x86_64", 0xAA64: "aarch64", 0x1C4: "arm"}
 _DLL = 0x2000
 """IMAGE_FILE_DLL."""
-_DIRECTORIES = {0x10B: 92, 0x20B: 108}
-"""Offset of NumberOfRvaAndSizes in the optional header, by its magic: PE32 and PE32+."""
+_PE32, _PE32_PLUS = 0x10B, 0x20B
+_DIRECTORIES = {_PE32: 92, _PE32_PLUS: 108}
+"""Offset of NumberOfRvaAndSizes in the optional header, by its magic."""
 _EXPORT, _IMPORT, _RESOURCE, _DELAYED = 0, 1, 2, 13
 _RT_VERSION = 16
 _FIXED_VERSION = struct.pack("<I", 0xFEEF04BD)
 """Signature of VS_FIXEDFILEINFO."""
 _DEBUG_FLAG = 1
 """VS_FF_DEBUG."""
-_DEBUG_RUNTIME = re.compile(r"(?:vcruntime|msvcp|ucrtbase|concrt|vccorlib)[0-9]*(?:_[0-9a-z]+)?d\.dll", re.IGNORECASE)
+_DEBUG_RUNTIME = re.compile(
+    r"(?:vcruntime|msvcp|ucrtbase|concrt|vccorlib)[0-9]*(?:_[0-9a-z]+)?d\.dll", re.IGNORECASE
+)
 """The libraries of Microsoft's debug C runtime, which only a debug build imports."""
 
 
@@ -125,7 +128,7 @@ class _Reader:
         version = self._version()
         needed = (*self._imports(_IMPORT, "<12xI4x"), *self._imports(_DELAYED, "<4xI24x"))
         return Pe(
-            bits=64 if self.magic == 0x20B else 32,
+            bits=64 if self.magic == _PE32_PLUS else 32,
             arch=_MACHINES.get(self.machine, f"{self.machine:#x}"),
             kind="shared" if self.flags & _DLL else "executable",
             name=name,

@@ -1,4 +1,4 @@
-"""What a machine is: platform, processor, distribution, C library, virtualisation; and how it finds programs."""
+"""What a machine is: platform, processor, distribution, C library, virtualisation; how it finds programs."""
 
 from __future__ import annotations
 
@@ -23,10 +23,15 @@ WINDOWS_LIBRARIES = ("C:\\Windows\\System32\\ntdll.dll", "C:\\Windows\\System32\
 PATHEXT = ".COM;.EXE;.BAT;.CMD"
 """The extensions that Windows tries first when ``PATHEXT`` is not set."""
 
+CPUINFO_LIMIT = 16 << 20
+"""Bytes of ``/proc/cpuinfo`` that are read: it has 1.5 kB a processor."""
+
 LIBC_LIMIT = 64 << 20
 """Bytes of a C library that are searched for its banner; real ones have 2 MB."""
 
-_GLIBC_BANNER = re.compile(rb"GNU C Library \([^\n)]{0,200}\) \w+ release version (\d{1,3}(?:\.\d{1,3}){1,2})")
+_GLIBC_BANNER = re.compile(
+    rb"GNU C Library \([^\n)]{0,200}\) \w+ release version (\d{1,3}(?:\.\d{1,3}){1,2})"
+)
 """The banner that glibc prints when it is run (csu/version.c)."""
 
 _MUSL_VERSION = re.compile(rb"\0(1\.\d{1,2}\.\d{1,2})(?:[-_][\w.+-]{1,60})?\0")
@@ -34,6 +39,9 @@ _MUSL_VERSION = re.compile(rb"\0(1\.\d{1,2}\.\d{1,2})(?:[-_][\w.+-]{1,60})?\0")
 
 _APK_MUSL = re.compile(r"^P:musl\nV:(\d{1,3}(?:\.\d{1,3}){1,2})", re.MULTILINE)
 """musl's record in Alpine's package database."""
+
+_LOADERS = ("/lib/ld-musl-*.so.1", "/lib64/ld-linux*.so.*", "/lib/ld-linux*.so.*", "/lib/*/ld-linux*.so.*")
+"""Where distributions put the program interpreter."""
 
 _ARCHITECTURES = {
     "amd64": "x86_64",
@@ -70,7 +78,7 @@ class Virtualisation:
     """What shows that hardware is not bare.
 
     Attributes:
-        hypervisor: whether the processor reports one (CPUID leaf 1, ECX bit 31, as ``/proc/cpuinfo`` shows it).
+        hypervisor: whether the processor reports one (CPUID leaf 1, ECX bit 31; ``/proc/cpuinfo``).
         product: DMI product name.
         vendor: DMI system vendor.
         container: ``docker``, ``podman``, what systemd says, or ``""``.
@@ -151,8 +159,7 @@ def _interpreter(machine: Machine, programs: Sequence[str]) -> str:
 
 def _loader_file(machine: Machine) -> str:
     """Return a loader that lies where distributions put it, or ``""``."""
-    patterns = ("/lib/ld-musl-*.so.1", "/lib64/ld-linux*.so.*", "/lib/ld-linux*.so.*", "/lib/*/ld-linux*.so.*")
-    return next((path for pattern in patterns for path in machine.glob(pattern)), "")
+    return next((path for pattern in _LOADERS for path in machine.glob(pattern)), "")
 
 
 def _musl_version(machine: Machine, loader: str) -> str:
@@ -187,9 +194,9 @@ def _search(machine: Machine, path: str, pattern: re.Pattern[bytes]) -> bytes:
 
 def virtualisation_of(machine: Machine) -> Virtualisation:
     """Return what shows a virtual machine or a container."""
-    flags = re.search(r"^flags\s*:.*\bhypervisor\b", machine.peek("/proc/cpuinfo", 16 << 20).text, re.MULTILINE)
+    processors = machine.peek("/proc/cpuinfo", CPUINFO_LIMIT).text
     return Virtualisation(
-        hypervisor=flags is not None,
+        hypervisor=re.search(r"^flags\s*:.*\bhypervisor\b", processors, re.MULTILINE) is not None,
         product=machine.peek("/sys/class/dmi/id/product_name").text.strip(),
         vendor=machine.peek("/sys/class/dmi/id/sys_vendor").text.strip(),
         container=_container(machine),
@@ -217,7 +224,8 @@ def split_path(value: str, *, windows: bool) -> tuple[str, ...]:
 def which_all(machine: Machine, name: str, folders: Sequence[str]) -> tuple[str, ...]:
     """Return the programs called ``name`` in ``folders``, in order, none twice."""
     names = _spellings(machine, name)
-    found = (machine.paths.join(folder or machine.says.cwd or ".", each) for folder in folders for each in names)
+    places = (folder or machine.says.cwd or "." for folder in folders)
+    found = (machine.paths.join(place, each) for place in places for each in names)
     return tuple(dict.fromkeys(path for path in found if _is_program(machine, path)))
 
 

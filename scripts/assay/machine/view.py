@@ -45,11 +45,11 @@ class Reading:
 
 @dataclass(frozen=True)
 class View:
-    """Files under ``root``.
+    r"""Files under ``root``.
 
     Attributes:
         root: the folder that stands for ``/``.
-        windows: paths are Windows paths (``C:\\Windows``).
+        windows: paths are Windows paths (``C:\Windows``).
         native: paths are the running system's own; ``root`` is then not used.
         cwd: the machine's working folder, which a relative path starts from.
         denied: resolved paths that answer "permission denied", as a fake machine says.
@@ -113,10 +113,10 @@ class View:
         if not self.windows or os.path.lexists(host / name):
             return name
         try:
-            names = os.listdir(host)
+            names = sorted(entry.name for entry in host.iterdir())
         except OSError:
             return name
-        return next((other for other in sorted(names) if other.lower() == name.lower()), name)
+        return next((other for other in names if other.lower() == name.lower()), name)
 
     def host(self, path: str) -> Path:
         """Return where ``path`` lies on the computer that runs this code, every link followed.
@@ -138,7 +138,7 @@ class View:
     def status(self, path: str) -> os.stat_result | None:
         """Return the status of what ``path`` names after its links, or None when it cannot be had."""
         try:
-            return os.stat(self.host(path), follow_symlinks=self.native)
+            return self.host(path).stat(follow_symlinks=self.native)
         except (OSError, ValueError, StorageError):
             return None
 
@@ -229,7 +229,9 @@ class View:
             names = [entry.name for entry, _ in zip(entries, range(MAX_ENTRIES + 1), strict=False)]
         if len(names) > MAX_ENTRIES:
             raise StorageError(
-                f"{path} has more than {MAX_ENTRIES} names", "a folder of usual size", "remove what is not needed"
+                f"{path} has more than {MAX_ENTRIES} names",
+                "a folder of usual size",
+                "remove what is not needed",
             )
         return tuple(sorted(names))
 
@@ -300,9 +302,9 @@ def _link_target(path: Path) -> str | None:
 
 def _unusable(path: str, why: str) -> StorageError:
     """Return the error of a path that cannot name a file."""
-    return StorageError(f"{path!r} cannot be used: {why}", "a path that names a file", "correct the path or the link")
+    return StorageError(f"{path!r} cannot be used: {why}", "a path that names a file", "correct the path")
 
 
 def _refused(action: str, path: str, reason: str) -> StorageError:
     """Return the error of a file that the system refused."""
-    return StorageError(f"cannot {action} {path}: {reason}", "a readable file", "check the path and its permissions")
+    return StorageError(f"cannot {action} {path}: {reason}", "a readable file", "check its permissions")

@@ -1,0 +1,37 @@
+"""The only place that starts processes.
+
+``run`` runs a command to its end or its deadline; ``Child`` holds the chain's child, which speaks on a
+descriptor of its own and waits to be released.  Both keep these promises:
+
+- *A command is a list of words*, never a shell's text.
+- *Nothing waits for ever.*  Both output streams are read while the process runs; a deadline ends the whole
+  process group (POSIX: a new session; Windows: a job object), first asked to end, then killed.  A process
+  that left the group and still holds a pipe is not waited for; one that cannot be killed (it waits in the
+  kernel) is abandoned.  Both are said in the result.
+- *Nothing fills memory.*  Output goes to a sink piece by piece and is kept up to a limit; events have
+  limits for a line, their bytes and their number, and unread ones stay in the pipe.
+- *Nothing is left behind.*  When the process ends, so does the rest of its group.
+
+The parts: ``values`` (limits and results), ``events`` (lines out of bytes, pure), ``pump`` (reads several
+pipes at once), ``posix`` and ``windows`` (start, signal and reap: all that differs), ``stopping`` (the
+order of asking, killing and giving up), ``running`` (``run``) and ``child`` (``Child``).
+"""
+
+from __future__ import annotations
+
+from assay.process.child import CONTROL, EVENTS, Child
+from assay.process.running import run
+from assay.process.values import Ended, Ending, Event, EventLimits, Finished, Patience
+
+__all__ = [
+    "CONTROL",
+    "EVENTS",
+    "Child",
+    "Ended",
+    "Ending",
+    "Event",
+    "EventLimits",
+    "Finished",
+    "Patience",
+    "run",
+]
