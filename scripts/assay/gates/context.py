@@ -64,6 +64,12 @@ class Context(Protocol):
     def plain_environment(self) -> Mapping[str, str]:
         """Return the run's minimal environment, which ``execute`` gives a child without ``env``."""
 
+    def record(self, argv: Sequence[str], exit_code: int | str) -> None:
+        """Record, rooted and redacted, a command that the gate started itself (the chain's child)."""
+
+    def log_bytes(self, data: bytes) -> None:
+        """Append a child's output to the gate's log, redacted before it is written."""
+
     def log(self, text: str) -> None:
         """Append text to the gate's log, redacted before it is written."""
 
