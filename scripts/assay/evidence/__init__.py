@@ -1,0 +1,1 @@
+"""Evidence: journal, receipts, bundle, verification.  Standard library only, no process, no network."""
