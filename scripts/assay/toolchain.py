@@ -59,10 +59,11 @@ def toolchain(project: Path, say: Callable[[str], None]) -> Path:
     check_version(sys.version_info[:2])
     folder = project.resolve() / ENVIRONMENT
     python = interpreter_of(folder)
-    key = environment_key(read_bounded(LOCK, _LOCK_LIMIT), SOURCES, sys.version, sys.executable)
+    key = environment_key(read_bounded(LOCK, _LOCK_LIMIT), SOURCES, sys.version, sys.base_prefix)
     with _alone(folder.with_suffix(".lock")):
         if not is_current(folder, key):
-            say(f"building the toolchain's environment in {folder}: about 150 MB, a minute or less, once")
+            _check_outside(folder)
+            say(f"building the toolchain's environment in {folder}: about 220 MB, a minute or less, once")
             _build(folder, key)
     return python
 
@@ -81,10 +82,24 @@ def check_version(version: tuple[int, ...]) -> None:
         )
 
 
-def environment_key(lock: bytes, sources: Path, version: str, executable: str) -> str:
+def _check_outside(folder: Path) -> None:
+    """Refuse to replace the environment that this process runs in.
+
+    Raises:
+        UsageError: this process runs in it.
+    """
+    if Path(sys.prefix).resolve() == folder:
+        raise UsageError(
+            f"nox runs in {folder}, which must be built anew",
+            "nox from another environment",
+            f"remove {folder} and run nox from elsewhere, as in `pipx run nox`",
+        )
+
+
+def environment_key(lock: bytes, sources: Path, version: str, base: str) -> str:
     """Return what the environment was made from: lock, sources' folder and interpreter, as SHA-256 (hex)."""
     return hashlib.sha256(
-        b"\0".join([lock, os.fsencode(sources), version.encode(), executable.encode()])
+        b"\0".join([lock, os.fsencode(sources), version.encode(), os.fsencode(base)])
     ).hexdigest()
 
 
