@@ -44,7 +44,7 @@ def spill(facts: Facts) -> tuple[Facts, dict[str, bytes]]:
     """Return the facts with each long list replaced by a reference, and the artifacts by SHA-256 (hex).
 
     Raises:
-        GateError: as ``settle``.
+        GateError: as ``settle``, or the lists together are larger than a reader allows.
     """
     artifacts: dict[str, bytes] = {}
 
@@ -60,7 +60,12 @@ def spill(facts: Facts) -> tuple[Facts, dict[str, bytes]]:
         artifacts[sha256] = data
         return {"entries": len(value), REFERENCE: sha256}
 
-    return {key: shorten(value) for key, value in settle(facts).items()}, artifacts
+    short = {key: shorten(value) for key, value in settle(facts).items()}
+    try:
+        expand(short, artifacts.__getitem__)
+    except BundleError as error:
+        raise GateError(error.observed, error.expected, "record less, or a digest of it") from error
+    return short, artifacts
 
 
 def expand(facts: Facts, read: Callable[[str], bytes], *, member: str = "") -> Facts:

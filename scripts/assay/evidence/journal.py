@@ -57,7 +57,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Journal:
-    """A journal that was read: its entries in order, and the bytes of a torn last line (0 where there is none)."""
+    """A journal that was read: its entries in order, and how many bytes a torn last line has (0: none)."""
 
     entries: tuple[Entry, ...]
     torn: int
@@ -71,7 +71,8 @@ def parse_journal(data: bytes, *, member: str = JOURNAL) -> Journal:
     """Read a journal and check that its entries are linked.
 
     Raises:
-        BundleError: it is too long, a line is not canonical, a number or link is wrong, or a gate stands twice.
+        BundleError: it is too long, a line is not canonical, a number or link is wrong, or a gate stands
+            twice.
     """
     if len(data) > JOURNAL_BYTES:
         raise BundleError(f"has {len(data)} bytes", f"at most {JOURNAL_BYTES} bytes", "", member=member)
@@ -140,11 +141,14 @@ class JournalWriter:
         self._next = Entry(0, ZEROS, FIRST_GATE, ZEROS, ZEROS)
         self._size = 0
         self._broken = False
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
         with storage_errors("create", path):
-            self._handle = os.open(
-                path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644
-            )
-            sync_folder(path.parent)
+            self._handle = os.open(path, flags, 0o644)
+            try:
+                sync_folder(path.parent)
+            except OSError:
+                self.close()
+                raise
 
     def append(self, gate: str, receipt_sha256: str, log_sha256: str = ZEROS) -> Entry:
         """Append one entry and return it once it is on disk.

@@ -15,8 +15,8 @@ RUN_NAME = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}")
 """``<YYYYMMDDTHHMMSSZ>-<8 hex of the nonce>`` (FORMATS, "Run folder")."""
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
-NONCE = SHA256
-CHALLENGE = re.compile(r"(?:[0-9a-f]{2}){0,64}")
+NONCE = re.compile(r"[0-9a-f]{32}")
+CHALLENGE = re.compile(r"[0-9a-f]{0,128}")
 """An auditor's value: up to 64 bytes in hex, ``""`` where there was none."""
 
 ZEROS = "0" * 64
@@ -41,9 +41,6 @@ MAX_MEMBERS = 1 << 14
 MANIFEST_BYTES = 4 << 20
 JOURNAL_BYTES = 8 << 20
 MAX_GATES = 256
-
-TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z", re.ASCII)
-"""RFC 3339, section 5.6, UTC with ``Z`` (FORMATS, "JSON")."""
 
 
 def receipt_name(gate: str) -> str:
