@@ -30,7 +30,7 @@ def machine(root: Path, *files: str, env: dict[str, str] | None = None, system: 
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     root.mkdir(exist_ok=True)
-    return Machine(root, MappingProxyType(env or {}), Stated(os=system))
+    return Machine(root, MappingProxyType(env or {}), Stated(os=system, arch="x86_64"))
 
 
 def selection(toolkit: str = TOOLKIT, site: str = "/venv/site-packages") -> Selection:
@@ -63,6 +63,7 @@ def test_a_folder_of_the_loaders_configuration_is_a_default(tmp_path: Path) -> N
     env = {"LD_LIBRARY_PATH": "/planted"}
     here = machine(tmp_path, "/usr/local/nvidia/lib64/libcuda.so.1", "/planted/libcuda.so.1", env=env)
     (tmp_path / "etc/ld.so.conf.d").mkdir(parents=True)
+    (tmp_path / "etc/ld.so.conf").write_text("include /etc/ld.so.conf.d/*.conf\n")
     (tmp_path / "etc/ld.so.conf.d/nvidia.conf").write_text("# the driver\n/usr/local/nvidia/lib64\n")
     assert driver_folder(here, selection()) == ""
 

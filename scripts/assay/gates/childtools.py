@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from assay.errors import StorageError
 from assay.machine import Machine
+from assay.machine.loader import find_library
 from assay.model import Json, Platform
 from assay.selection import Selection
 
@@ -39,8 +40,9 @@ _LIBRARIES = (
     "targets/sbsa-linux/lib",
     "targets/aarch64-linux/lib",
 )
-_DEFAULTS = ("/lib", "/usr/lib", "/lib64", "/usr/lib64")
-_LOADER_FILES = ("/etc/ld.so.conf", "/etc/ld.so.conf.d/*.conf")
+_VARIABLES = ("LD_LIBRARY_PATH", "LD_PRELOAD", "/etc/ld.so.preload")
+"""What a library can be found through besides the loader's defaults; only the first names folders."""
+
 _MANIFEST = 1 << 16
 
 
@@ -102,31 +104,21 @@ def toolkit_libraries(machine: Machine, toolkit: str) -> tuple[str, ...]:
 
 def driver_folder(machine: Machine, selection: Selection) -> str:
     """Return the folder of ``LD_LIBRARY_PATH`` that has the driver, ``""`` where the defaults have it."""
-    if any(machine.glob(f"{folder}/{DRIVER}") for folder in default_folders(machine)):
+    hits = [hit for hit in find_library(machine, DRIVER).hits if not hit.skipped]
+    if any(not hit.found_via.startswith(_VARIABLES) for hit in hits):
         return ""
-    own = tuple(path for path in (selection.toolkit, *selection.site_packages) if path)
-    for entry in machine.split_path(machine.getenv("LD_LIBRARY_PATH")):
-        folder = entry.rstrip("/")
-        inside = any(f"{folder}/".startswith(f"{path.rstrip('/')}/") for path in own)
-        usable = folder.startswith("/") and not inside and not folder.endswith(f"/{STUBS}")
-        if usable and machine.exists(f"{folder}/{DRIVER}"):
-            return folder
+    own = tuple(path.rstrip("/") for path in (selection.toolkit, *selection.site_packages) if path)
+    for hit in hits:
+        folder = hit.path.rpartition("/")[0]
+        inside = any(f"{folder}/".startswith(f"{path}/") for path in own)
+        if hit.found_via == _VARIABLES[0] and folder.startswith("/") and not inside and not _is_stub(folder):
+            return folder.rstrip("/")
     return ""
 
 
-def default_folders(machine: Machine) -> tuple[str, ...]:
-    """Return patterns of the folders that the dynamic loader searches by itself (ld.so(8), ldconfig(8))."""
-    multiarch = ("/lib/*-linux-gnu", "/usr/lib/*-linux-gnu")
-    configured = [line for pattern in _LOADER_FILES for line in _configured(machine, pattern)]
-    return (*_DEFAULTS, *multiarch, *(_literal(folder) for folder in configured))
-
-
-def _configured(machine: Machine, pattern: str) -> Iterator[str]:
-    """Yield the absolute folders that the loader's configuration names."""
-    for path in machine.glob(pattern):
-        for line in machine.peek(path).text.splitlines():
-            if (folder := line.split("#")[0].strip()).startswith("/"):
-                yield folder
+def _is_stub(folder: str) -> bool:
+    """Say whether a folder holds link-time stubs."""
+    return STUBS in folder.split("/")
 
 
 def implicit_layers(machine: Machine) -> tuple[Layer, ...]:
