@@ -143,3 +143,9 @@ def bench(session: nox.Session) -> None:
 def lock(session: nox.Session) -> None:
     """Resolve every locked package anew."""
     body.lock(session)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Write the README's tables anew from what they are made of."""
+    body.python(session, "-m", "assay.docs")
