@@ -1,8 +1,9 @@
 """The toolchain's own environment: what gates, tests and sessions run with, from a hash-locked list.
 
 One environment serves every session.  It lies in ``.nox/toolchain`` of the project, is kept between runs and
-is built anew when the lock or the interpreter changes.  The sources reach it through a ``.pth`` file, so that
-``python -I -m assay.cli`` runs this tree whatever ``PYTHONPATH`` the caller has selected.
+is built anew when the lock or the interpreter changes.  This tree is installed there as an editable package:
+``.nox/toolchain/bin/assay`` is its command, and ``python -I -m assay.cli`` runs it whatever ``PYTHONPATH`` the
+caller has selected.
 
 This module is imported before anything is installed: it needs the standard library alone.
 """
@@ -125,15 +126,9 @@ def _build(folder: Path, key: str) -> None:
     pip = [str(python), "-I", "-m", "pip", "--disable-pip-version-check", "--no-input"]
     locked = ["--require-hashes", "--only-binary", ":all:", "--requirement", str(LOCK)]
     _run([*pip, "install", "--quiet", *locked], "install the locked packages")
-    write_atomic(_site_packages(folder) / "assay-sources.pth", f"{SOURCES}\n".encode())
+    offline = ["--no-index", "--no-build-isolation", "--no-deps"]
+    _run([*pip, "install", "--quiet", *offline, "--editable", str(SOURCES.parent)], "install this project")
     write_atomic(folder / _KEY, key.encode())
-
-
-def _site_packages(folder: Path) -> Path:
-    """Return a virtual environment's site-packages."""
-    if _WINDOWS:
-        return folder / "Lib" / "site-packages"
-    return folder / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
 
 
 def _run(argv: list[str], purpose: str) -> None:
