@@ -2,7 +2,7 @@
 
 One environment serves every session.  It lies in ``.nox/toolchain`` of the project, is kept between runs and
 is built anew when the lock or the interpreter changes.  This tree is installed there as an editable package:
-``.nox/toolchain/bin/assay`` is its command, and ``python -I -m assay.cli`` runs it whatever ``PYTHONPATH`` the
+``.nox/toolchain/bin/assay`` is its command; ``python -I -m assay.cli`` runs it whatever ``PYTHONPATH`` the
 caller has selected.
 
 This module is imported before anything is installed: it needs the standard library alone.
