@@ -1,0 +1,163 @@
+"""PyCUDA's wheel, built from its source distribution against a toolkit's headers and a stub of libcuda.
+
+PyCUDA has no wheels on the index.  Its build needs ``cuda.h`` and ``cudaProfiler.h`` and a libcuda to link
+against, no nvcc and no driver.  CURAND is left out, so that nothing but libcuda is needed at run time, and symbols
+of the compiler's own are stripped (18.8 MB become 1.9 MB).
+"""
+
+from __future__ import annotations
+
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.errors import ProvisionError
+from assay.files import copy_atomic, storage_errors
+from assay.process import Finished
+from assay.provision.built import BuiltWheel, Provenance, built_wheels, record
+from assay.provision.children import Children
+from assay.provision.compiler import HostCompiler
+from assay.provision.toolkit import Toolkit
+
+PROJECT = "pycuda"
+
+_CONFIGURE_DEADLINE_S = 120
+_BUILD_DEADLINE_S = 1800
+"""It takes about 75 s of processor time; the slowest machine this was thought of takes twenty times as long."""
+
+_EPOCH = "315532800"
+"""1980-01-01, the earliest time that a zip can hold: wheels built at different times have the same times."""
+
+
+@dataclass(frozen=True)
+class BuildTools:
+    """What builds the wheel.
+
+    Attributes:
+        children: how children are run.
+        python: an interpreter of the wanted ABI that has setuptools, wheel and NumPy.
+        compiler: the host compiler.
+        stub: folder of the ``libcuda.so`` to link against.
+        jobs: compilers at once.
+    """
+
+    children: Children
+    python: Path
+    compiler: HostCompiler
+    stub: Path
+    jobs: int
+
+
+def build_wheel(
+    tools: BuildTools, sdist: Path, toolkit: Toolkit, provenance: Provenance, folders: tuple[Path, Path]
+) -> BuiltWheel:
+    """Build the wheel and put it, with its record, into the cache.
+
+    Args:
+        tools: what builds it.
+        sdist: the source distribution, already checked against the lock.
+        toolkit: whose headers it is built against.
+        provenance: what the record will say.
+        folders: an empty scratch folder, and the cache of wheels.
+
+    Raises:
+        ProvisionError: configuring or compiling failed.
+        StorageError: the sources cannot be unpacked or the wheel not be written.
+    """
+    scratch, cache = folders
+    source = unpack(sdist, scratch / "source")
+    environment = {
+        "CC": tools.compiler.cc,
+        "CXX": tools.compiler.cxx,
+        "SOURCE_DATE_EPOCH": _EPOCH,
+        "HOME": str(scratch),
+    }
+    configure = [str(tools.python), "-B", "configure.py", *configure_options(toolkit, tools.stub)]
+    ended = tools.children.run(
+        "PyCUDA's configuration", configure, deadline_s=_CONFIGURE_DEADLINE_S, cwd=source, extra=environment
+    )
+    _require(tools, ended, "configured")
+    build = [str(tools.python), "-B", str(Path(__file__).with_name("parallel_build.py")), str(scratch), str(tools.jobs)]
+    ended = tools.children.run(
+        "PyCUDA's wheel", build, deadline_s=_BUILD_DEADLINE_S, cwd=source, extra=environment
+    )
+    wheels = sorted(scratch.glob(f"{PROJECT}-*.whl"))
+    if ended.exit != 0 or len(wheels) != 1:
+        raise _failed(tools, ended, "compiled")
+    return _keep(wheels[0], provenance, cache)
+
+
+def configure_options(toolkit: Toolkit, stub: Path) -> list[str]:
+    """Return the options of PyCUDA's ``configure.py`` (its README, "Installation")."""
+    return [
+        f"--cuda-root={toolkit.root}",
+        f"--cuda-inc-dir={toolkit.include}",
+        f"--cudadrv-lib-dir={stub}",
+        f"--cudart-lib-dir={toolkit.library_folder}",
+        "--no-cuda-enable-curand",
+        "--ldflags=-s",
+    ]
+
+
+def unpack(sdist: Path, folder: Path) -> Path:
+    """Unpack a source distribution and return its only top folder.
+
+    Raises:
+        ProvisionError: it is no such archive.
+        StorageError: it cannot be read or its files not be written.
+    """
+    try:
+        with storage_errors("unpack", sdist), tarfile.open(sdist) as archive:
+            archive.extraction_filter = getattr(tarfile, "data_filter", _as_it_is)
+            archive.extractall(folder)  # noqa: S202  # the lock pins its digest, and the filter is set where there is one
+    except tarfile.TarError as error:
+        raise _no_sdist(sdist, str(error)) from error
+    tops = sorted(folder.iterdir())
+    if len(tops) != 1 or not (tops[0] / "configure.py").is_file():
+        raise _no_sdist(sdist, "it has no single top folder with a configure.py")
+    return tops[0]
+
+
+def _as_it_is(member: tarfile.TarInfo, _folder: str) -> tarfile.TarInfo:
+    """Return a member unchanged: tarfile has filters from Python 3.11.4 on (PEP 706)."""
+    return member
+
+
+def _no_sdist(sdist: Path, why: str) -> ProvisionError:
+    """Return the error of an archive that is no source distribution of PyCUDA."""
+    return ProvisionError(f"{sdist} cannot be unpacked: {why}", "PyCUDA's source distribution", "fetch it again")
+
+
+def _require(tools: BuildTools, ended: Finished, what: str) -> None:
+    """Raise unless a step ended well."""
+    if ended.exit != 0:
+        raise _failed(tools, ended, what)
+
+
+def _failed(tools: BuildTools, ended: Finished, what: str) -> ProvisionError:
+    """Return the error of a step that did not end well."""
+    return ProvisionError(
+        f"PyCUDA could not be {what}: {tools.children.last_words(ended)}",
+        "a C++ compiler with its standard library, Python's headers and CUDA's headers",
+        "install what the compiler misses (Debian and Ubuntu: build-essential, python3-dev), or name another in CXX",
+    )
+
+
+def _keep(wheel: Path, provenance: Provenance, cache: Path) -> BuiltWheel:
+    """Put a built wheel and its record into the cache, the record last."""
+    folder = cache / provenance.digest()[:16]
+    with storage_errors("make", folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    kept = folder / wheel.name
+    copy_atomic(wheel, kept)
+    return record(kept, provenance)
+
+
+def cached_wheel(cache: Path, provenance: Provenance) -> BuiltWheel | None:
+    """Return the cached wheel of exactly this provenance, or None.
+
+    Raises:
+        StorageError: the cached wheel is not the one that its record describes.
+    """
+    folder = cache / provenance.digest()[:16]
+    return next((built for built in built_wheels(folder, PROJECT) if built.provenance == provenance), None)
