@@ -213,7 +213,7 @@ def _hash_by_path(mapped: MappedFile) -> MappedHash:
         return MappedHash(problem=f"{mapped.path} was removed or replaced after it was mapped")
     path = Path(mapped.path)
     try:
-        with storage_errors("read", path), open(path, "rb", opener=_without_waiting) as stream:  # noqa: PTH123  # Path.open takes no opener
+        with storage_errors("read", path), open(path, "rb", opener=_without_waiting) as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
                 return MappedHash(problem=f"{path} is not a regular file")
             if identity_when_mapped(stream) != (mapped.device, mapped.inode):
