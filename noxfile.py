@@ -31,7 +31,7 @@ nox.options.sessions = ["lint", "format", "types", "tests"]
 @nox.session
 def provision(session: nox.Session) -> None:
     """Make the embedded selection once: CUDA toolkit, PyCUDA, cuda-python, wgpu and NumPy."""
-    body.python(session, "-m", "assay.provision", *session.posargs)
+    body.assay(session, "provision", *session.posargs)
 
 
 @nox.session
