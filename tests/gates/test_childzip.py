@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from assay.errors import GateError, StorageError
-from assay.gates.childzip import PACKAGE, make_child_zip, zip_bytes
+from assay.gates.childzip import PACKAGE, make_child_zip
+from assay.zipped import zip_bytes
 
 MAIN = 'import sys\n\nfrom .words import WORD\n\nif __name__ == "__main__":\n    print(WORD, *sys.argv[1:])\n'
 

@@ -9,14 +9,12 @@ gives the toolchain's zip the same form), so that anybody can make the digest ag
 from __future__ import annotations
 
 import hashlib
-import io
-import zipfile
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import GateError
 from assay.files import read_bounded, write_atomic
+from assay.zipped import zip_bytes
 
 PACKAGE = "assay_chain"
 """The folder of the package inside the zip, and its import name there."""
@@ -27,9 +25,6 @@ SOURCES = Path(__file__).resolve().parent.parent / "chain"
 NAME = "chain.zip"
 
 _MAIN = f'import runpy\n\nrunpy.run_module("{PACKAGE}", run_name="__main__", alter_sys=True)\n'
-_EPOCH = (1980, 1, 1, 0, 0, 0)
-_UNIX = 3
-_MODE = 0o100644
 _LIMIT = 1 << 20
 
 
@@ -67,16 +62,3 @@ def make_child_zip(folder: Path, sources: Path = SOURCES) -> ChildZip:
     write_atomic(path, data)
     names = tuple(sorted(name for name, _ in members))
     return ChildZip(path, hashlib.sha256(data).hexdigest(), len(data), ("__main__.py", *names))
-
-
-def zip_bytes(members: Iterable[tuple[str, bytes]]) -> bytes:
-    """Return a zip of the given (name, content) pairs whose bytes depend on nothing else."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        for name, content in sorted(members):
-            info = zipfile.ZipInfo(name, _EPOCH)
-            info.create_system = _UNIX
-            info.external_attr = _MODE << 16
-            info.compress_type = zipfile.ZIP_STORED
-            archive.writestr(info, content)
-    return buffer.getvalue()
