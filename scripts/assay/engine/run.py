@@ -14,12 +14,11 @@ from assay.engine.gaterun import broke, not_run, run_gate
 from assay.engine.prepare import Prepared
 from assay.engine.schedule import Actions, run_graph
 from assay.engine.setup import Done, FactsBoard, Setup, rfc3339
-from assay.evidence.runfolder import RunFolder, create_run
+from assay.evidence.runfolder import RunFolder, Start, create_run
 from assay.gates.table import observers
 from assay.judge.row import GateRow
 from assay.judge.rules import DEADLINE
 from assay.model import Outcome
-from assay.plan import plan_json
 
 NONCE_BYTES = 16
 
@@ -42,14 +41,8 @@ def run_plan(prepared: Prepared, rows: tuple[GateRow, ...], receipts: Path, say:
         say(line)
     now = datetime.datetime.now(datetime.UTC)
     nonce = secrets.token_hex(NONCE_BYTES)
-    folder = create_run(
-        receipts,
-        started=rfc3339(now),
-        nonce=nonce,
-        challenge=prepared.request.challenge,
-        platform=prepared.platform.value,
-        plan=plan_json(prepared.plan),
-    )
+    start = Start(rfc3339(now), nonce, prepared.request.challenge, prepared.platform, prepared.plan)
+    folder = create_run(receipts, start)
     say(f"run: {folder.path}")
     setup = _setup(prepared, folder.path, nonce, rows)
     results = _run_rows(setup, rows, folder, say)
@@ -81,7 +74,7 @@ def _run_rows(setup: Setup, rows: tuple[GateRow, ...], folder: RunFolder, say: S
     board = FactsBoard()
 
     def record(row: GateRow, done: Done) -> None:
-        folder.record(done.receipt, exit_text=done.exit, lists=done.spilled)
+        folder.record(done.receipt, lists=done.spilled)
         board.post(row.name, done.facts)
         for line in gate_lines(row, done.receipt):
             say(line)
