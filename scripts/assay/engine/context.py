@@ -39,7 +39,6 @@ class GateContext:
         self.deadline_s = deadline_s
         self.commands: list[Command] = []
         self.artifacts: list[Artifact] = []
-        self.exit: str | None = None
 
     machine: Machine = property(lambda self: self._setup.machine)  # type: ignore[assignment]  # read-only view of the setup
     selection: Selection = property(lambda self: self._setup.selection)  # type: ignore[assignment]  # as above
@@ -84,10 +83,8 @@ class GateContext:
         return finished
 
     def record(self, argv: Sequence[str], exit_code: int | str) -> None:
-        """Record a command; the first that failed is what ``<gate>.exit`` holds."""
+        """Record a command, rooted and redacted."""
         self.commands.append(Command(tuple(self._setup.redactor.text(word)[0] for word in argv), exit_code))
-        if self.exit in {None, "0"}:
-            self.exit = str(exit_code)
 
     def log(self, text: str) -> None:
         """Append text to the gate's log."""

@@ -10,12 +10,13 @@ from pathlib import Path
 
 from assay.engine.context import GateContext, spilled_artifact
 from assay.engine.setup import Done, FactsBoard, Setup, rfc3339
-from assay.errors import AssayError, DeadlineError
-from assay.evidence.facts import spill
-from assay.evidence.receipt import MAX_FINDINGS
+from assay.errors import AssayError, DeadlineError, GateError
+from assay.evidence.facts import settle, spill
+from assay.evidence.receipt import bounded_findings, receipt_bytes
 from assay.gatelog import GateLog
 from assay.judge.row import GateRow
 from assay.judge.rules import BROKE, DEADLINE, judge_gate
+from assay.judge.table import needed
 from assay.model import Facts, LogInfo, Outcome, Receipt, outcome_of
 from assay.redaction import RULES
 
@@ -23,7 +24,8 @@ from assay.redaction import RULES
 def run_gate(setup: Setup, board: FactsBoard, row: GateRow) -> Done:
     """Run a gate and return what it came to; whatever goes wrong is an ``error`` in its receipt."""
     started, began = rfc3339(setup.now()), setup.monotonic_ns()
-    earlier = board.all()
+    visible = needed(setup.plan, row.name)
+    earlier = {name: facts for name, facts in board.all().items() if name in visible}
     log = GateLog(setup.folder / f"{row.name}.log", setup.redactor)
     scratch = Path(tempfile.mkdtemp(prefix="assay-"))
     context = GateContext(setup, earlier, scratch, log, setup.deadline_s(row))
@@ -66,8 +68,9 @@ def _finish(
     rooted, redactions = setup.redactor.json(facts)
     if not isinstance(rooted, Mapping):
         rooted = broke("crash", "the gate returned no object", "an object of facts")
-    findings = judge_gate(setup.case(earlier), row, row.rules, rooted)
-    short, spilled = spill(rooted)
+    settled, short, spilled = _put_down(rooted)
+    findings = judge_gate(setup.case(earlier), row, row.rules, settled)
+    kept, omitted = bounded_findings(findings)
     receipt = Receipt(
         gate=row.name,
         outcome=outcome_of(findings),
@@ -77,17 +80,39 @@ def _finish(
         deadline_ns=setup.deadline_s(row) * 10**9,
         commands=tuple(context.commands),
         facts=short,
-        findings=findings[:MAX_FINDINGS],
-        findings_omitted=max(0, len(findings) - MAX_FINDINGS),
+        findings=kept,
+        findings_omitted=omitted,
         artifacts=(*context.artifacts, *map(spilled_artifact, spilled.values())),
         log=log.finish(),
         redaction_rules=RULES,
         redaction_count=log.redactions + redactions,
     )
-    return Done(receipt, rooted, context.exit, spilled)
+    return _within_bounds(setup, row, Done(receipt, settled, spilled))
 
 
-def not_run(setup: Setup, row: GateRow, outcome: Outcome, facts: Facts, log: LogInfo | None) -> Done:
+def _put_down(rooted: Facts) -> tuple[Facts, Facts, Mapping[str, bytes]]:
+    """Return the facts as every reader will judge them, as the receipt holds them, and their long lists."""
+    try:
+        short, spilled = spill(rooted)
+        return settle(rooted), short, spilled
+    except GateError as error:
+        facts = broke("error", error.observed, error.expected)
+        return facts, facts, {}
+
+
+def _within_bounds(setup: Setup, row: GateRow, done: Done) -> Done:
+    """Return a result whose receipt can be evidence; one that passes a bound becomes an ``error``."""
+    try:
+        receipt_bytes(done.receipt)
+    except GateError as error:
+        facts = broke("error", error.observed, error.expected)
+        return not_run(setup, row, Outcome.ERROR, facts, done.receipt.log)
+    return done
+
+
+def not_run(
+    setup: Setup, row: GateRow, outcome: Outcome, facts: Facts, log: LogInfo | None = None
+) -> Done:
     """Return the receipt of a gate that did not run, or did not come back."""
     findings = judge_gate(setup.case({}), row, row.rules, facts) if BROKE in facts else ()
     receipt = Receipt(
@@ -102,4 +127,4 @@ def not_run(setup: Setup, row: GateRow, outcome: Outcome, facts: Facts, log: Log
         log=log,
         redaction_rules=RULES,
     )
-    return Done(receipt, facts, None, {})
+    return Done(receipt, facts, {})

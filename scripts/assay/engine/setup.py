@@ -67,11 +67,10 @@ class Setup:
 
 @dataclass(frozen=True)
 class Done:
-    """What one gate came to: its receipt, the exit that ``<gate>.exit`` holds, and expanded facts."""
+    """What one gate came to: its receipt, its facts as judged, and those lists that are artifacts."""
 
     receipt: Receipt
     facts: Facts
-    exit: str | None
     spilled: Mapping[str, bytes]
 
     @property

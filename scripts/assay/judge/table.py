@@ -29,3 +29,20 @@ def row(plan: Plan, name: str) -> GateRow:
             return each
     known = ", ".join(each.name for each in GATES)
     raise PlanError("tool.assay.gates", f"names {name!r}", f"one of {known}, or a [[tool.assay.command]]", "")
+
+
+def needed(plan: Plan, name: str) -> frozenset[str]:
+    """Return every gate whose facts a gate's judge may read: the planned ones it needs, and what they need.
+
+    Others may or may not have ended before it, so a judge that read them would not be pure.
+
+    Raises:
+        PlanError: there is no such gate.
+    """
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        fresh = {need for need in row(plan, waiting.pop()).needs if need in plan.gates} - found
+        found |= fresh
+        waiting += fresh
+    return frozenset(found)
