@@ -10,12 +10,9 @@ from assay.engine.setup import Setup
 from assay.errors import StorageError
 from assay.files import copy_atomic, sha256_file
 from assay.gatelog import GateLog
-from assay.machine import Machine
-from assay.model import Artifact, Command, Facts, Platform
-from assay.plan import Plan
+from assay.model import Artifact, Command, Facts
 from assay.process import Finished
 from assay.process import run as run_process
-from assay.selection import Selection
 
 CAPTURE = 16 << 20
 """Bytes of a command's output that a gate can read back; the log holds what the log keeps."""
@@ -34,26 +31,21 @@ class GateContext:
         self._setup = setup
         self._log = log
         self._until = setup.monotonic_ns() + deadline_s * 10**9
-        self.facts = facts
+        self.machine = setup.machine
+        self.selection = setup.selection
+        self.plan = setup.plan
+        self.platform = setup.platform
+        self.project = setup.project
         self.scratch = scratch
+        self.facts = facts
+        self.roots: Mapping[str, str] = dict(reversed(setup.redactor.roots))
+        self.nonce = setup.nonce
+        self.challenge = setup.challenge
+        self.plan_digest = setup.plan_digest
+        self.artifact = setup.artifact
         self.deadline_s = deadline_s
         self.commands: list[Command] = []
         self.artifacts: list[Artifact] = []
-
-    machine: Machine = property(lambda self: self._setup.machine)  # type: ignore[assignment]  # read-only view of the setup
-    selection: Selection = property(lambda self: self._setup.selection)  # type: ignore[assignment]  # as above
-    plan: Plan = property(lambda self: self._setup.plan)  # type: ignore[assignment]  # as above
-    platform: Platform = property(lambda self: self._setup.platform)  # type: ignore[assignment]  # as above
-    project: Path = property(lambda self: self._setup.project)  # type: ignore[assignment]  # as above
-    nonce: str = property(lambda self: self._setup.nonce)  # type: ignore[assignment]  # as above
-    challenge: str = property(lambda self: self._setup.challenge)  # type: ignore[assignment]  # as above
-    plan_digest: str = property(lambda self: self._setup.plan_digest)  # type: ignore[assignment]  # as above
-    artifact: Path | None = property(lambda self: self._setup.artifact)  # type: ignore[assignment]  # as above
-
-    @property
-    def roots(self) -> Mapping[str, str]:
-        """Return the named roots, the path as given where a root has several."""
-        return {name: path for name, path in reversed(self._setup.redactor.roots)}
 
     def execute(
         self,
@@ -73,7 +65,7 @@ class GateContext:
         finished = run_process(
             argv,
             env=self.plain_environment() if env is None else env,
-            cwd=self.scratch if cwd is None else cwd,
+            cwd=cwd or self.scratch,
             deadline_s=self._bounded(deadline_s),
             on_output=self._log.write,
             capture_limit=CAPTURE,

@@ -18,7 +18,7 @@ from assay.evidence.runfolder import RunFolder, Start, create_run
 from assay.gates.table import observers
 from assay.judge.row import GateRow
 from assay.judge.rules import DEADLINE
-from assay.model import Outcome
+from assay.model import Facts, Outcome
 
 NONCE_BYTES = 16
 
@@ -90,6 +90,6 @@ def _run_rows(setup: Setup, rows: tuple[GateRow, ...], folder: RunFolder, say: S
     return run_graph(rows, setup.plan, setup.platform, deadlines, actions)
 
 
-def _overdue(setup: Setup, row: GateRow) -> Mapping[str, object]:
+def _overdue(setup: Setup, row: GateRow) -> Facts:
     """Return the facts of a gate whose thread did not come back."""
     return broke(DEADLINE, f"{row.name} did not end within {setup.deadline_s(row)} s", "an end in time")

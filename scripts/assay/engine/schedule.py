@@ -37,7 +37,7 @@ class Actions(Generic[R]):
     """What the scheduler calls.
 
     Attributes:
-        run: runs one gate on a thread of its own; never raises.
+        run: runs one gate on a thread of its own; what it raises ends the whole run.
         skip: makes the result of a gate that does not run.
         abandon: makes the result of a gate whose thread did not come back.
         record: writes a result; called on the scheduler's own thread, before a dependent gate starts.
@@ -58,7 +58,7 @@ class _State(Generic[R]):
     waiting: list[GateRow]
     running: dict[str, tuple[GateRow, float]] = field(default_factory=dict)
     results: dict[str, R] = field(default_factory=dict)
-    ended: queue.SimpleQueue[tuple[str, R]] = field(default_factory=queue.SimpleQueue)
+    ended: queue.SimpleQueue[tuple[str, R | BaseException]] = field(default_factory=queue.SimpleQueue)
 
     @property
     def outcomes(self) -> dict[str, Outcome]:
@@ -77,6 +77,9 @@ def run_graph(
         platform: the platform of the run.
         deadlines: seconds by gate.
         actions: what to call.
+
+    Raises:
+        BaseException: what ``run`` or ``record`` raised; what is still running is left to the caller.
     """
     state: _State[R] = _State(list(rows))
     while state.waiting or state.running:
@@ -120,7 +123,14 @@ def _start(state: _State[R], row: GateRow, until: float, actions: Actions[R]) ->
     """Run a gate on a daemon thread that reports through the queue."""
     state.running[row.name] = (row, until)
     ended = state.ended
-    threading.Thread(target=lambda: ended.put((row.name, actions.run(row))), name=row.name, daemon=True).start()
+
+    def work() -> None:
+        try:
+            ended.put((row.name, actions.run(row)))
+        except BaseException as error:  # noqa: BLE001  # it is raised again on the scheduler's thread
+            ended.put((row.name, error))
+
+    threading.Thread(target=work, name=row.name, daemon=True).start()
 
 
 def _await_one(state: _State[R], actions: Actions[R]) -> None:
@@ -132,6 +142,8 @@ def _await_one(state: _State[R], actions: Actions[R]) -> None:
         del state.running[name]
         _record(state, row, actions.abandon(row), actions)
         return
+    if isinstance(result, BaseException):
+        raise result
     if ended in state.running:
         row, _ = state.running.pop(ended)
         _record(state, row, result, actions)

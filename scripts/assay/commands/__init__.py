@@ -1,0 +1,1 @@
+"""Commands: each module has ``run(options) -> exit code`` and is imported only when it is called."""

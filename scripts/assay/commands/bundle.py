@@ -1,0 +1,15 @@
+"""``assay bundle RUN``."""
+
+from __future__ import annotations
+
+import argparse
+
+from assay.evidence.bundle import write_bundle
+
+
+def run(options: argparse.Namespace) -> int:
+    """Finish a run folder, also one that was cut short, into a bundle; return 0 when it is written."""
+    bundle = write_bundle(options.folder)
+    print(f"bundle: {bundle.path}")
+    print(f"bundle digest: {bundle.digest}")
+    return 0

@@ -1,0 +1,95 @@
+"""``qualify`` from the plan to the exit code: run, bundle, verify as a stranger would, say what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from assay.canonical import dumps
+from assay.engine.console import Say
+from assay.engine.prepare import Prepared, Request, prepare
+from assay.engine.run import run_plan
+from assay.errors import PlanError
+from assay.evidence.bundle import write_bundle
+from assay.evidence.verify import Verification, verify_bundle
+from assay.files import write_atomic
+from assay.judge.row import GateRow
+from assay.judge.table import row, rows
+from assay.model import Json, Outcome, Tier, Verdict
+from assay.plan import check_qualifies
+
+RECEIPTS = "receipts"
+GATES = "gates"
+
+EXIT_BY_VERDICT: Mapping[Verdict, int] = {
+    Verdict.QUALIFIED: 0,
+    Verdict.REHEARSED: 0,
+    Verdict.REJECTED: 1,
+    Verdict.UNDECIDED: 3,
+}
+EXIT_BY_OUTCOME: Mapping[Outcome, int] = {Outcome.PASSED: 0, Outcome.FAILED: 1}
+"""DESIGN, "Exit codes": of one gate, everything else is 3."""
+
+REHEARSE = "to try the same chain without a GPU: nox -s rehearse"
+
+
+def qualify(request: Request, say: Say) -> tuple[int, Json]:
+    """Run every planned gate and leave a verified bundle; return the exit code and ``verdict.json``.
+
+    Raises:
+        PlanError: the plan may not be run by ``qualify``.
+        AssayError: the run folder or the bundle cannot be written.
+    """
+    prepared = prepare(request)
+    check_qualifies(prepared.plan)
+    ran = run_plan(prepared, rows(prepared.plan), _receipts(request), say)
+    bundle = write_bundle(ran.folder.path)
+    verified = verify_bundle(bundle.path, expect_digest=bundle.digest)
+    document = verified.to_json()
+    write_atomic(ran.folder.path / "verdict.json", dumps(document) + b"\n")
+    for line in _verdict_lines(verified, bundle.path, prepared.plan.tier):
+        say(line)
+    return EXIT_BY_VERDICT[verified.verdict] if verified.intact else 4, document
+
+
+def run_gate_alone(request: Request, name: str, say: Say) -> tuple[int, Json]:
+    """Run one gate and those it needs; an outcome and no verdict.
+
+    Raises:
+        PlanError: there is no such gate.
+        AssayError: the run folder cannot be written.
+    """
+    prepared = prepare(request)
+    wanted = row(prepared.plan, name)
+    chosen = (*_needed(prepared, wanted), wanted)
+    ran = run_plan(prepared, chosen, _receipts(request) / GATES / name, say)
+    receipt = ran.results[name].receipt
+    say(f"{name}: {receipt.outcome.value}")
+    return EXIT_BY_OUTCOME.get(receipt.outcome, 3), receipt.to_json()
+
+
+def _receipts(request: Request) -> Path:
+    """Return the folder that run folders are made in."""
+    return request.project.resolve() / RECEIPTS
+
+
+def _needed(prepared: Prepared, wanted: GateRow) -> tuple[GateRow, ...]:
+    """Return the gates that one gate needs, and those that they need, each once, needs first."""
+    found: dict[str, GateRow] = {}
+    for need in wanted.needs:
+        if need not in prepared.plan.gates:
+            raise PlanError("tool.assay.gates", f"lacks {need!r}", f"the gates that {wanted.name} needs", "")
+        needed = row(prepared.plan, need)
+        found |= {each.name: each for each in (*_needed(prepared, needed), needed)}
+    return tuple(found.values())
+
+
+def _verdict_lines(verified: Verification, bundle: Path, planned: Tier) -> Sequence[str]:
+    """Return the end of a run: verdict with tier, claims, open claims, bundle and its digest."""
+    seen = verified.tier.value if verified.tier is not None else "none seen"
+    lines = ["", f"verdict: {verified.verdict.value} (tier: {seen}, planned: {planned.value})"]
+    lines += [f"  established: {claim.text} [{', '.join(claim.gates)}]" for claim in verified.claims.established]
+    lines += [f"  not established: {text}" for _, text in verified.claims.open]
+    if verified.verdict is Verdict.UNDECIDED and verified.tier is not planned:
+        lines.append(f"  {REHEARSE}")
+    return [*lines, f"bundle: {bundle}", f"bundle digest: {verified.bundle_digest}"]
