@@ -39,12 +39,15 @@ class Context(Protocol):
     project: Path
     scratch: Path
     facts: Mapping[str, Facts]
-    roots: Mapping[str, str]
     nonce: str
     challenge: str
     plan_digest: str
     artifact: Path | None
     deadline_s: int
+
+    @property
+    def roots(self) -> Mapping[str, str]:
+        """Return the named roots; see the attributes."""
 
     def execute(
         self,
