@@ -1,11 +1,11 @@
 """Provisioning: the embedded selection, made from hash-locked packages into the project's ``.assay`` folder.
 
-    lockfile, locks/      exact versions with hashes, without any address; relock writes them anew
-    interpreter, toolkit, compiler    what the machine has
-    children, pip, environments       how it is driven
-    driver_names, stub    the names that libcuda exports, and a stand-in to link against
-    pycuda_wheel, parallel_build, built, pycuda_source    PyCUDA's wheel: built, recorded, cached, found again
-    wheelhouse, download  a folder of files for a machine without network
-    store                 whole or not at all, one at a time
-    flow, command         all of it in order; its options on the command line
+- ``lockfile``, ``locks/``: exact versions with hashes, without any address; ``relock`` writes them anew.
+- ``interpreter``, ``toolkit``, ``compiler``: what the machine has.
+- ``children``, ``environments``, ``pip``: how it is driven.
+- ``driver_names``, ``stub``: the names that libcuda exports, and a stand-in to link against.
+- ``pycuda_wheel``, ``parallel_build``, ``built``, ``pycuda_source``: PyCUDA's wheel: built, recorded, cached.
+- ``wheelhouse``, ``download``: a folder of files for a machine without network.
+- ``estimate``, ``trial``, ``selection_file``, ``store``: costs, proof, result, wholeness.
+- ``flow``, ``command``: all of it in order; its options on the command line.
 """

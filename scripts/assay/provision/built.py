@@ -1,7 +1,7 @@
 """Wheels that were built here, each beside a record of what it was built from.
 
-A lock cannot vouch for a wheel that is built locally.  Its record does: the SHA-256 of the wheel, of the source
-distribution (which the lock pins) and of what else shaped it.  ``NAME.whl`` has its record in ``NAME.whl.json``.
+A lock cannot vouch for a wheel that is built locally.  Its record does: the SHA-256 of the wheel and of the
+source distribution (which the lock pins), and what else shaped it.  ``NAME.whl`` has it in ``NAME.whl.json``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Provenance:
         sdist: SHA-256 (hex) of the source distribution.
         abi: Python's ABI tag, such as ``cp312``.
         machine: processor, such as ``x86_64``.
-        libc: C library of the building machine, such as ``glibc 2.36``: what was built there needs at most that.
+        libc: C library of the building machine, such as ``glibc 2.36``: the wheel needs at most that.
         toolkit: ``CUDA_VERSION`` of the headers, such as 13000.
         compiler: what the C++ compiler said of itself.
         recipe: ``RECIPE`` when it was built.
@@ -55,7 +55,7 @@ class Provenance:
     def serves(self, sdist_hashes: frozenset[str], interpreter: Interpreter, toolkit: int) -> bool:
         """Tell whether a wheel of this provenance can be taken for an interpreter and a toolkit.
 
-        The compiler may be another: C++'s ABI is the platform's.  The C library may be newer than the builder's.
+        The compiler may be another: C++'s ABI is the platform's.  The C library may be newer.
         """
         return (
             self.recipe == RECIPE
@@ -94,7 +94,12 @@ def record(wheel: Path, provenance: Provenance) -> BuiltWheel:
         StorageError: it cannot be written.
     """
     digest, size = sha256_file(wheel)
-    document = {"schema": f"assay/{KIND}/1", "wheel": wheel.name, "sha256": digest, "size": size}
+    document: dict[str, Json] = {
+        "schema": f"assay/{KIND}/1",
+        "wheel": wheel.name,
+        "sha256": digest,
+        "size": size,
+    }
     write_atomic(record_path(wheel), canonical.dumps(document | asdict(provenance)))
     return BuiltWheel(wheel, digest, provenance)
 

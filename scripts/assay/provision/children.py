@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from assay import process
 from assay.errors import DeadlineError, StorageError
@@ -16,9 +17,14 @@ _DROPPED_PREFIXES = ("PYTHON", "LD_PRELOAD", "LD_AUDIT")
 """What would change how a Python or any program starts; nothing of it may reach a selection's making."""
 
 _DROPPED = frozenset({"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_PYTHON", "VIRTUAL_ENV"})
-"""Settings of pip that would put packages elsewhere; its indexes, proxies and certificates stay the user's."""
+"""Settings of pip that would put packages elsewhere; indexes, proxies and certificates stay the user's."""
 
-_FIXED = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PYTHONNOUSERSITE": "1", "LC_ALL": "C.UTF-8"}
+_FIXED = {
+    "LC_ALL": "C.UTF-8",
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    "PIP_NO_INPUT": "1",
+    "PYTHONNOUSERSITE": "1",
+}
 
 _FULL_DISK = b"No space left on device"
 """The C library's words for ENOSPC in the C locale, which children are given."""
@@ -73,14 +79,14 @@ class Children:
             StorageError: it ran out of disk space, or the log cannot be written.
             DeadlineError: it outlived its deadline.
         """
-        with storage_errors("write", self.log), self.log.open("ab", buffering=0) as log:
+        with storage_errors("write", self.log), self.log.open("ab") as log:
             log.write(f"== {what}\n$ {' '.join(argv)}\n".encode(errors="backslashreplace"))
             ended = process.run(
                 argv,
                 env={**self.environment, **(extra or {})},
                 cwd=cwd,
                 deadline_s=deadline_s,
-                on_output=log.write,
+                on_output=lambda data: _write(log, data),
                 capture_limit=_CAPTURE,
             )
             log.write(f"== {what}: exit {ended.exit}\n".encode())
@@ -104,3 +110,9 @@ class Children:
         lines = [line.rstrip() for line in text.splitlines() if line.strip()]
         tail = "\n".join(lines[-_TAIL_LINES:])[-_TAIL_CHARACTERS:]
         return f"exit {ended.exit}; it said:\n{tail}\n(the whole log: {self.log})"
+
+
+def _write(log: BinaryIO, data: bytes) -> None:
+    """Write ``data`` at once, so that the log of a long build can be followed."""
+    log.write(data)
+    log.flush()

@@ -10,16 +10,22 @@ from pathlib import Path
 
 from assay.errors import UsageError
 from assay.provision.download import MACHINES, Wanted, fill_wheelhouse
-from assay.provision.flow import Request, provision
+from assay.provision.flow import Request, provision, require_linux
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``provision``."""
-    parser.add_argument("--project", type=Path, default=Path(), metavar="DIR", help="the project (default: here)")
+    parser.add_argument(
+        "--project", type=Path, default=Path(), metavar="DIR", help="the project (default: here)"
+    )
     parser.add_argument("--python", default=sys.executable, metavar="EXE", help="the interpreter to select")
-    parser.add_argument("--toolkit", type=Path, metavar="DIR", help="a CUDA toolkit that is on this machine already")
+    parser.add_argument(
+        "--toolkit", type=Path, metavar="DIR", help="a CUDA toolkit that is on this machine already"
+    )
     parser.add_argument("--wheelhouse", type=Path, metavar="DIR", help="take files from here, use no network")
-    parser.add_argument("--jobs", type=int, default=0, metavar="N", help="compilers at once (default: one a core)")
+    parser.add_argument(
+        "--jobs", type=int, default=0, metavar="N", help="compilers at once (default: one a core)"
+    )
     filling = parser.add_argument_group("filling a wheelhouse for a machine without network")
     filling.add_argument("--download", action="store_true", help="fill --wheelhouse instead of provisioning")
     filling.add_argument(
@@ -37,6 +43,7 @@ def run(options: argparse.Namespace) -> int:
     Raises:
         AssayError: as ``flow.provision`` and ``download.fill_wheelhouse`` raise it.
     """
+    require_linux(sys.platform)
     request = Request(
         project=options.project,
         python=options.python,
@@ -50,7 +57,9 @@ def run(options: argparse.Namespace) -> int:
         provision(request, _say)
         return 0
     if request.wheelhouse is None:
-        raise UsageError("--download was given without --wheelhouse", "a folder to fill", "add --wheelhouse DIR")
+        raise UsageError(
+            "--download was given without --wheelhouse", "a folder to fill", "add --wheelhouse DIR"
+        )
     here = ".".join(map(str, sys.version_info[:2]))
     wanted = Wanted(tuple(options.python_version) or (here,), options.machine, toolkit=not options.no_toolkit)
     fill_wheelhouse(request, wanted, request.wheelhouse, _say)
@@ -61,7 +70,9 @@ def _refuse_filling_options(options: argparse.Namespace) -> None:
     """Refuse options that mean something only with ``--download``."""
     if options.python_version or options.no_toolkit:
         raise UsageError(
-            "--python-version and --no-toolkit were given without --download", "both with --download", "add --download"
+            "--python-version and --no-toolkit were given without --download",
+            "both with --download",
+            "add --download",
         )
 
 

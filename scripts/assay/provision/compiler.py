@@ -60,7 +60,11 @@ def _find(environ: Mapping[str, str], variable: str, usual: tuple[str, ...]) -> 
     for name in (named,) if named else usual:
         if found := shutil.which(name, path=environ.get("PATH", os.defpath)):
             return str(Path(found).absolute())
-    what = f"{variable} names {named}, which is not there" if named else f"there is no {' or '.join(usual)} on PATH"
+    what = (
+        f"{variable} names {named}, which is not there"
+        if named
+        else f"there is no {' or '.join(usual)} on PATH"
+    )
     raise ProvisionError(
         what,
         "a C and a C++ compiler: PyCUDA is built from source, and nvcc calls them",

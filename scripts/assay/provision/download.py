@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +13,17 @@ from assay.provision import store as storage
 from assay.provision.built import built_wheels, record_path
 from assay.provision.environments import make_tools
 from assay.provision.flow import Job, Request, Say, look
-from assay.provision.lockfile import BUILD, PYCUDA, PYTHONS, SELECTION, TOOLKIT, Requirement, load_lock, locked, merged
+from assay.provision.lockfile import (
+    BUILD,
+    PYCUDA,
+    PYTHONS,
+    SELECTION,
+    TOOLKIT,
+    Requirement,
+    load_lock,
+    locked,
+    merged,
+)
 from assay.provision.pip import Pip
 from assay.provision.pycuda_source import download_sdist
 from assay.provision.pycuda_wheel import PROJECT
@@ -22,7 +31,7 @@ from assay.provision.pycuda_wheel import PROJECT
 MACHINES = ("x86_64", "aarch64")
 
 _NEWEST_GLIBC = 40
-"""Wheels may ask for glibc 2.5 up to 2.40 (manylinux, PEP 600); pip must be told each tag that is acceptable."""
+"""Wheels may ask for glibc 2.5 up to 2.40 (PEP 600); pip must be told each tag that is acceptable."""
 
 _OLD_TAGS = ("manylinux1", "manylinux2010", "manylinux2014")
 
@@ -65,10 +74,14 @@ def check_wanted(wanted: Wanted) -> None:
     """
     if unknown := [python for python in wanted.pythons if python not in PYTHONS]:
         raise UsageError(
-            f"--python-version {unknown[0]} is not supported", f"one of {', '.join(PYTHONS)}", "name one of them"
+            f"--python-version {unknown[0]} is not supported",
+            f"one of {', '.join(PYTHONS)}",
+            "name one of them",
         )
     if wanted.machine not in MACHINES:
-        raise UsageError(f"the processor {wanted.machine} is not supported", f"one of {', '.join(MACHINES)}", "")
+        raise UsageError(
+            f"the processor {wanted.machine} is not supported", f"one of {', '.join(MACHINES)}", ""
+        )
 
 
 def fill_wheelhouse(request: Request, wanted: Wanted, folder: Path, say: Say) -> None:
@@ -98,7 +111,7 @@ def fill_wheelhouse(request: Request, wanted: Wanted, folder: Path, say: Say) ->
         finally:
             shutil.rmtree(store.scratch, ignore_errors=True)
     kept = add_built(store.wheels, wanted, folder)
-    say(f"{len(kept)} built wheel{'' if len(kept) == 1 else 's'} of PyCUDA added; without one it is built there")
+    say(f"built wheels of PyCUDA added: {len(kept)}; without one it is built on that machine")
     say(f"{folder}: {sum(path.stat().st_size for path in folder.iterdir()) / 1e6:.1f} MB")
 
 
@@ -116,7 +129,7 @@ def _download(job: Job, wanted: Wanted, folder: Path, say: Say) -> None:
 
 
 def add_built(wheels: Path, wanted: Wanted, folder: Path) -> Sequence[Path]:
-    """Copy the wheels of PyCUDA in the cache that serve what is wanted, with their records; return the copies.
+    """Copy the cached wheels of PyCUDA that serve what is wanted, with their records; return the copies.
 
     Raises:
         StorageError: a record does not hold, or a file cannot be copied.

@@ -1,7 +1,7 @@
 """The table of names that the CUDA driver library exports, and how it is read from CUDA's headers.
 
 The table (``driver_names.txt``) is authored data: a program that is linked where no driver is installed needs
-the names at hand.  ``python -m assay.provision.driver_names INCLUDE`` writes it anew from a toolkit's headers.
+the names at hand.  ``python -m assay.provision.driver_names INCLUDE`` writes it anew from CUDA's headers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ _LIMIT = 8 << 20
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _PROTOTYPE = re.compile(r"\bCUDAAPI\s+(cu[A-Z]\w*)\s*\(")
 _MACRO = re.compile(
-    r"^[ \t]*#[ \t]*define[ \t]+cu[A-Z]\w*[ \t]+(?:__CUDA_API_(PTDS|PTSZ)\()?(cu[A-Z]\w*)\)?[ \t]*$", re.MULTILINE
+    r"^[ \t]*#[ \t]*define[ \t]+cu[A-Z]\w*[ \t]+(?:__CUDA_API_(PTDS|PTSZ)\()?(cu[A-Z]\w*)\)?[ \t]*$",
+    re.MULTILINE,
 )
 _CUDA_VERSION = re.compile(r"^[ \t]*#[ \t]*define[ \t]+CUDA_VERSION[ \t]+(\d+)[ \t]*$", re.MULTILINE)
 
@@ -69,7 +70,7 @@ def table_text(include: Path) -> str:
     names = sorted(frozenset().union(*map(declared_names, texts.values())))
     version = cuda_version(texts.get("cuda.h", ""))
     head = (
-        "# Names that the CUDA driver library exports: what programs may link against, one a line, in order.\n"
+        "# Names that the CUDA driver library exports: what programs may link against, one a line.\n"
         f"# From the headers of CUDA_VERSION {version}: {', '.join(texts)}.\n"
     )
     return head + "".join(f"{name}\n" for name in names)

@@ -21,7 +21,7 @@ class Environment:
 
 
 def make_environment(children: Children, interpreter: Interpreter, folder: Path) -> Environment:
-    """Make the selection's environment: no pip in it, and the interpreter a copy, so that it is hashed as it is.
+    """Make the selection's environment: no pip, and the interpreter a copy, so that it is hashed as it is.
 
     An interpreter that finds its shared library relative to itself cannot be copied; it is linked instead.
 
@@ -30,7 +30,12 @@ def make_environment(children: Children, interpreter: Interpreter, folder: Path)
     """
     for how in ("--copies", "--symlinks"):
         made = _make(children, interpreter, folder, ["--clear", "--without-pip", how])
-        if children.run("the copied interpreter", [str(made.python), "-I", "-c", ""], deadline_s=_DEADLINE_S).exit == 0:
+        if (
+            children.run(
+                "the copied interpreter", [str(made.python), "-I", "-c", ""], deadline_s=_DEADLINE_S
+            ).exit
+            == 0
+        ):
             return made
     raise ProvisionError(
         f"the interpreter of a new environment in {folder} does not start",
@@ -56,7 +61,7 @@ def _make(children: Children, interpreter: Interpreter, folder: Path, options: l
         raise ProvisionError(
             f"{interpreter.executable} could not make an environment: {children.last_words(ended)}",
             "a Python with venv and ensurepip",
-            f"install them (Debian and Ubuntu: python{interpreter.minor}-venv), or name another with --python",
+            f"install them (Debian and Ubuntu: python{interpreter.minor}-venv) or name another with --python",
         )
     name = f"python{interpreter.minor}"
     return Environment(folder / "bin" / name, folder / "lib" / name / "site-packages")

@@ -1,6 +1,6 @@
 """What provisioning costs: measured figures, from which size and time are said beforehand.
 
-Measured on Linux x86-64 with two cores and CPython 3.11, over a fast line; downloads are the sizes of the files.
+Measured on Linux x86-64, two cores, CPython 3.11, over a fast line; downloads are the sizes of the files.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from assay import canonical
 from assay.errors import UsageError
 from assay.files import write_atomic
+from assay.model import Json
 from assay.provision import store as storage
 from assay.provision.built import RECIPE, BuiltWheel
 from assay.provision.children import Children, clean_environment
@@ -113,22 +113,20 @@ class Job:
         )
 
 
-def provision(request: Request, say: Say, platform: str = sys.platform) -> Path:
+def provision(request: Request, say: Say) -> Path:
     """Make the requested selection, or find that it is there already, and return its selection file.
 
     Args:
         request: what is wanted.
         say: gets each line for the user.
-        platform: ``sys.platform``.
 
     Raises:
-        UsageError: interpreter, toolkit or wheelhouse cannot serve, or this platform is not supported.
+        UsageError: interpreter, toolkit or wheelhouse cannot serve.
         StorageError: a file is not the locked one, the disk is full, or another process is provisioning.
         FetchError: packages could not be downloaded.
         ProvisionError: something could not be built.
         DeadlineError: a child took too long.
     """
-    require_linux(platform)
     store = request.store
     with storage.exclusive(store):
         storage.recover(store)
@@ -143,11 +141,11 @@ def provision(request: Request, say: Say, platform: str = sys.platform) -> Path:
 
 
 def require_linux(platform: str) -> None:
-    """Check the platform.
+    """Check the platform (``sys.platform``).
 
     Raises:
-        UsageError: it is not Linux: PyCUDA and cuda-python have nothing for macOS, and on Windows the toolkit's
-            installer and the MSVC of the plan are selected explicitly.
+        UsageError: it is not Linux: PyCUDA and cuda-python have nothing for macOS, and on Windows the
+            toolkit's installer and the MSVC of the plan are selected explicitly.
     """
     if platform != "linux":
         raise UsageError(
@@ -180,14 +178,19 @@ def _announce(job: Job) -> None:
         check_wheelhouse(request.wheelhouse, job.requirements)
     there = find_wheel(job.target, store.wheels, request.wheelhouse)
     expected = estimate(
-        toolkit=job.toolkit is None, build=there is None, cores=request.jobs, offline=request.wheelhouse is not None
+        toolkit=job.toolkit is None,
+        build=there is None,
+        cores=request.jobs,
+        offline=request.wheelhouse is not None,
     )
     require_space(store.root, expected)
     interpreter = job.interpreter
-    job.say(f"selecting CPython {interpreter.version} ({interpreter.abi}, {interpreter.machine}) into {store.selection}")
+    job.say(f"selecting CPython {interpreter.version} for {interpreter.machine} into {store.selection}")
     job.say(f"this {sentence(expected, request.jobs)}")
     if job.toolkit and job.toolkit.missing:
-        job.say(f"note: {job.toolkit.root} has no {', no '.join(job.toolkit.missing)}: a gate will find it missing")
+        job.say(
+            f"note: {job.toolkit.root} has no {', no '.join(job.toolkit.missing)}: gate toolkit will fail"
+        )
 
 
 def _make(job: Job) -> None:
@@ -220,7 +223,7 @@ def _finish(job: Job, environment: Environment, toolkit: Toolkit, wheel: BuiltWh
     """Try the selection and declare it whole."""
     values = selection_values(environment, toolkit, job.interpreter, job.compiler)
     tried = try_selection(job.children, environment.python, toolkit, list(values[PATH]))
-    mark = {
+    mark: dict[str, Json] = {
         "key": job.key,
         "python": job.interpreter.version,
         "toolkit": toolkit.release,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 from assay.errors import GateError, UsageError
 from assay.provision.children import Children
@@ -19,6 +18,7 @@ names = [get("INSTSONAME") or "", get("LDLIBRARY") or ""]
 folders = [get("LIBDIR") or "", os.path.join(get("LIBDIR") or "", get("MULTIARCH") or "")]
 paths = [os.path.join(folder, name) for folder in folders for name in names if ".so" in name]
 print(json.dumps({
+    "executable": sys.executable,
     "implementation": sys.implementation.name,
     "version": platform.python_version(),
     "abi": "cp%d%d%s" % (*sys.version_info[:2], getattr(sys, "abiflags", "")),
@@ -81,15 +81,17 @@ def describe(children: Children, executable: str) -> Interpreter:
     try:
         said = json.loads(ended.stdout)
         implementation, modules = said.pop("implementation"), tuple(said.pop("modules"))
-        found = Interpreter(executable=executable, modules=modules, **said)
+        found = Interpreter(modules=modules, **said)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         said_last = children.last_words(ended)
         raise _unfit(executable, f"does not run as a Python interpreter: {said_last}") from error
     if implementation != "cpython" or found.minor not in PYTHONS or not found.abi[-1].isdigit():
         raise _unfit(executable, f"is {implementation} {found.version} ({found.abi})")
     if missing := sorted({"venv", "ensurepip"} - set(modules)):
-        raise _unfit(executable, f"lacks {' and '.join(missing)} (Debian and Ubuntu: python{found.minor}-venv)")
-    return replace(found, executable=str(Path(executable).absolute()))
+        raise _unfit(
+            executable, f"lacks {' and '.join(missing)} (Debian and Ubuntu: python{found.minor}-venv)"
+        )
+    return found
 
 
 def require_headers(interpreter: Interpreter) -> None:

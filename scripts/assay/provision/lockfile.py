@@ -1,9 +1,9 @@
-"""The locks: exact versions with the SHA-256 of every file that may be installed, and without any address.
+r"""The locks: exact versions with the SHA-256 of every file that may be installed, and without any address.
 
 The form is pip's requirements file in hash-checking mode (pip user guide, "Secure installs"):
 
-    name==version ; marker \\
-        --hash=sha256:HEX \\
+    name==version ; marker \
+        --hash=sha256:HEX \
         --hash=sha256:HEX
 
 Anything else in a lock, above all an option that names an index, is an error.

@@ -18,7 +18,9 @@ _INSTALL_DEADLINE_S = 3600
 
 _MISMATCH = re.compile(r"THESE PACKAGES DO NOT MATCH THE HASHES")
 _MISSING = re.compile(r"No matching distribution found for (\S+)")
-_OFFLINE = re.compile(r"Connection|Temporary failure in name resolution|Network is unreachable|timed out|ProxyError")
+_OFFLINE = re.compile(
+    r"Connection|Temporary failure in name resolution|Network is unreachable|timed out|ProxyError"
+)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class Target:
     toolkit: int
 
     def provenance(self, sdist: str) -> Provenance:
-        """Return what a wheel built here and now from the source distribution ``sdist`` (SHA-256) comes from."""
+        """Return what a wheel that is built here from a source distribution (SHA-256) comes from."""
         return Provenance(
             sdist=sdist,
             abi=self.interpreter.abi,
@@ -107,7 +107,7 @@ def _sdist(workshop: Workshop) -> tuple[Path, str]:
 
 
 def download_sdist(pip: Pip, folder: Path) -> None:
-    """Download PyCUDA's source distribution; pip checks its hash, then asks its ``setup.py`` for its metadata.
+    """Download PyCUDA's source distribution: pip checks its hash and asks its ``setup.py`` for metadata.
 
     The build tools must be installed beside pip: that question is asked without isolation.
 

@@ -1,8 +1,8 @@
 """PyCUDA's wheel, built from its source distribution against a toolkit's headers and a stub of libcuda.
 
 PyCUDA has no wheels on the index.  Its build needs ``cuda.h`` and ``cudaProfiler.h`` and a libcuda to link
-against, no nvcc and no driver.  CURAND is left out, so that nothing but libcuda is needed at run time, and symbols
-of the compiler's own are stripped (18.8 MB become 1.9 MB).
+against, no nvcc and no driver.  CURAND is left out, so that nothing but libcuda is needed at run time, and
+symbols of the compiler's own are stripped (18.8 MB become 1.9 MB).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PROJECT = "pycuda"
 
 _CONFIGURE_DEADLINE_S = 120
 _BUILD_DEADLINE_S = 1800
-"""It takes about 75 s of processor time; the slowest machine this was thought of takes twenty times as long."""
+"""It takes about 75 s of processor time; this is for a machine that is twenty times slower."""
 
 _EPOCH = "315532800"
 """1980-01-01, the earliest time that a zip can hold: wheels built at different times have the same times."""
@@ -77,7 +77,13 @@ def build_wheel(
         "PyCUDA's configuration", configure, deadline_s=_CONFIGURE_DEADLINE_S, cwd=source, extra=environment
     )
     _require(tools, ended, "configured")
-    build = [str(tools.python), "-B", str(Path(__file__).with_name("parallel_build.py")), str(scratch), str(tools.jobs)]
+    build = [
+        str(tools.python),
+        "-B",
+        str(Path(__file__).with_name("parallel_build.py")),
+        str(scratch),
+        str(tools.jobs),
+    ]
     ended = tools.children.run(
         "PyCUDA's wheel", build, deadline_s=_BUILD_DEADLINE_S, cwd=source, extra=environment
     )
@@ -125,7 +131,9 @@ def _as_it_is(member: tarfile.TarInfo, _folder: str) -> tarfile.TarInfo:
 
 def _no_sdist(sdist: Path, why: str) -> ProvisionError:
     """Return the error of an archive that is no source distribution of PyCUDA."""
-    return ProvisionError(f"{sdist} cannot be unpacked: {why}", "PyCUDA's source distribution", "fetch it again")
+    return ProvisionError(
+        f"{sdist} cannot be unpacked: {why}", "PyCUDA's source distribution", "fetch it again"
+    )
 
 
 def _require(tools: BuildTools, ended: Finished, what: str) -> None:
@@ -139,7 +147,7 @@ def _failed(tools: BuildTools, ended: Finished, what: str) -> ProvisionError:
     return ProvisionError(
         f"PyCUDA could not be {what}: {tools.children.last_words(ended)}",
         "a C++ compiler with its standard library, Python's headers and CUDA's headers",
-        "install what the compiler misses (Debian and Ubuntu: build-essential, python3-dev), or name another in CXX",
+        "install what it misses (Debian and Ubuntu: build-essential, python3-dev), or name another in CXX",
     )
 
 

@@ -21,7 +21,9 @@ from assay.provision.lockfile import LOCKS, LOCKS_FOLDER, OLDEST_PYTHON, parse_l
 _DEADLINE_S = 600
 
 
-def lock_argv(uv: str, source: Path, constraints: tuple[Path, ...] = (), *, upgrade: bool = False) -> list[str]:
+def lock_argv(
+    uv: str, source: Path, constraints: tuple[Path, ...] = (), *, upgrade: bool = False
+) -> list[str]:
     """Return the command that resolves ``source`` and prints the lock.
 
     Args:
@@ -56,7 +58,9 @@ def _lock(uv: str, environ: Mapping[str, str], index: int, *, upgrade: bool) -> 
     ended = process.run(argv, env=dict(environ), deadline_s=_DEADLINE_S)
     if ended.exit != 0:
         said = ended.stderr.decode(errors="replace").strip()
-        raise FetchError(f"uv could not lock {source.name}: {said}", "a resolvable input", "correct the input")
+        raise FetchError(
+            f"uv could not lock {source.name}: {said}", "a resolvable input", "correct the input"
+        )
     header = f"# Written by `nox -s lock` from {source.name}; do not edit.\n"
     text = header + ended.stdout.decode()
     parse_lock(target.name, text)

@@ -35,7 +35,9 @@ def selection_values(
     """
     provider = environment.site_packages / _PROVIDER
     if not provider.is_file():
-        raise ProvisionError(f"{provider} is not there", "wgpu with its native library", "write the locks anew")
+        raise ProvisionError(
+            f"{provider} is not there", "wgpu with its native library", "write the locks anew"
+        )
     values: dict[str, str | list[str]] = {EXECUTABLE: str(environment.python)}
     if interpreter.libpython:
         values[LIBPYTHON] = interpreter.libpython

@@ -1,15 +1,15 @@
-"""Where a selection is kept, and how a new one takes its place: whole or not at all, one provisioner at a time.
+"""Where a selection is kept, and how a new one takes its place: whole or not at all, one at a time.
 
     .assay/provision.lock     held (not merely there) while one provisions
     .assay/provision.log      commands and output of the last time
-    .assay/selection/         the environment; its file provision.json is written last: the mark of a whole one
+    .assay/selection/         the environment; its provision.json is written last: the mark of a whole one
     .assay/selection.toml     the selection file, whose text is in the mark too
     .assay/previous/          the environment before, set aside while the new one is made
     .assay/scratch/           removed at the end
     .assay/wheels/            built wheels, .assay/stubs/ libcuda stubs: kept
 
-An environment cannot be moved (its scripts hold its path), so a new one is made in place and the old one is set
-aside.  When making fails the old one comes back, when the process is killed the next start brings it back.
+An environment cannot be moved (its scripts hold its path), so a new one is made in place and the old one is
+set aside.  When making fails the old one comes back; after a kill the next start brings it back.
 """
 
 from __future__ import annotations

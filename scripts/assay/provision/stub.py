@@ -2,8 +2,8 @@
 
 PyPI's CUDA has no ``libcuda`` stub.  A linker given a library that defines none of the wanted names drops it
 (``--as-needed``), and what it built then has no ``NEEDED libcuda.so.1``.  This stub defines every name of the
-driver's table, has the driver's SONAME, and lies in a folder that is on no run-time path: at run time the loader
-finds the real driver or nothing.
+driver's table, has the driver's SONAME, and lies in a folder that is on no run-time path: at run time the
+loader finds the real driver or nothing.
 """
 
 from __future__ import annotations

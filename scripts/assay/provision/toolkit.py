@@ -1,7 +1,7 @@
 """A CUDA toolkit folder: what of it is there, by its layout and its headers, without running it.
 
-Layouts that are understood: a system toolkit (``bin``, ``include``, ``lib64``, ``nvvm``), whose ``include`` and
-``lib64`` may be links into ``targets/<machine>-linux``; PyPI's ``nvidia/cu13`` (``lib`` instead of ``lib64``).
+Layouts that are understood: a system toolkit (``bin``, ``include``, ``lib64``, ``nvvm``), whose ``include``
+and ``lib64`` may be links into ``targets/<machine>-linux``; PyPI's ``nvidia/cu13`` (``lib``, no ``lib64``).
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ def inspect_toolkit(folder: Path) -> Toolkit:
     """Return what a toolkit folder holds.
 
     Raises:
-        UsageError: it is no folder, lacks a part without which PyCUDA cannot be built or used, or is of another
-            major version than cuda-python of the locks.
+        UsageError: it is no folder, lacks a part without which PyCUDA cannot be built or used, or is of
+            another major version than cuda-python of the locks.
     """
     root = folder.resolve()
     if not root.is_dir():
@@ -113,6 +113,6 @@ def _unfit(folder: Path, what: str) -> UsageError:
     return UsageError(
         f"{folder} {what}",
         f"a CUDA {MAJOR} toolkit with bin/nvcc, include/cuda.h and include/cudaProfiler.h",
-        "name a whole toolkit with --toolkit (cudaProfiler.h is in the package cuda-profiler-api), or leave the "
-        "option out for the embedded toolkit",
+        "name a whole toolkit with --toolkit (cudaProfiler.h is in the package cuda-profiler-api), or leave "
+        "the option out for the embedded toolkit",
     )

@@ -41,7 +41,9 @@ print(json.dumps(said))
 """
 
 
-def try_selection(children: Children, python: Path, toolkit: Toolkit, path: list[str]) -> dict[str, int | str]:
+def try_selection(
+    children: Children, python: Path, toolkit: Toolkit, path: list[str]
+) -> dict[str, int | str]:
     """Try a selection and return what its compilers made.
 
     Args:
@@ -67,7 +69,9 @@ def try_selection(children: Children, python: Path, toolkit: Toolkit, path: list
     if ended.exit != 0 or not said.get("nvcc"):
         raise _failed(f"the new selection does not work: {children.last_words(ended)}")
     if said.get("nvrtc_version", toolkit.release) != toolkit.release:
-        raise _failed(f"the NVRTC that loads is {said['nvrtc_version']}, the toolkit {toolkit.root} {toolkit.release}")
+        raise _failed(
+            f"the NVRTC that loads is {said['nvrtc_version']}, the toolkit {toolkit.root} {toolkit.release}"
+        )
     return said
 
 

@@ -1,6 +1,6 @@
 """A wheelhouse: a folder of package files for a machine without network, checked against the locks.
 
-It holds wheels, PyCUDA's source distribution and, where it has been built before, PyCUDA's wheel with its record.
+It holds wheels, PyCUDA's source distribution and, where one was built before, PyCUDA's wheel with its record.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from assay.provision.interpreter import Interpreter
 from assay.provision.lockfile import PYCUDA, Requirement, locked
 from assay.provision.pycuda_wheel import PROJECT
 
-_FILE = re.compile(r"(?P<name>[A-Za-z0-9_.]+(?:-[A-Za-z_][A-Za-z0-9_.]*)*?)-(?P<version>[0-9][^-]*?)(?:-.*\.whl|\.tar\.gz)")
+_FILE = re.compile(r"(?P<name>[\w.]+(?:-[A-Za-z_][\w.]*)*?)-(?P<version>[0-9][^-]*?)(?:-.*\.whl|\.tar\.gz)")
+"""``NAME-VERSION-TAGS.whl`` (binary distribution format) or ``NAME-VERSION.tar.gz`` (PEP 625)."""
 
 
 def normalised(name: str) -> str:
@@ -42,7 +43,9 @@ def check_wheelhouse(folder: Path, requirements: Iterable[Requirement]) -> None:
         StorageError: a file is not the locked one, or packages have no file at all.
     """
     if not folder.is_dir():
-        raise UsageError(f"the wheelhouse {folder} is not a folder", "a folder of wheels", "name it with --wheelhouse")
+        raise UsageError(
+            f"the wheelhouse {folder} is not a folder", "a folder of wheels", "name it with --wheelhouse"
+        )
     missing = [
         f"{requirement.name} {requirement.version}"
         for requirement in requirements
@@ -85,7 +88,7 @@ def find_sdist(folder: Path) -> tuple[Path, str]:
             return path, digest
     raise StorageError(
         f"{folder} has no source distribution of {PROJECT} {requirement.version}",
-        f"{PROJECT}-{requirement.version}.tar.gz, or a wheel of it with its record, built for this Python and toolkit",
+        f"{PROJECT}-{requirement.version}.tar.gz, or its wheel and record for this Python and toolkit",
         "fill it on a machine with network: assay provision --wheelhouse DIR --download",
     )
 
