@@ -70,7 +70,7 @@ class Runtime:
         name: bytes = self._call("cuDeviceGetName", 256, self._device)
         return {
             "context": f"{int(self._context):#x}",
-            "device": {"name": name.rstrip(b"\0").decode("utf-8", "replace"), "uuid_bytes": raw.hex()},
+            "device": {"name": name.partition(b"\0")[0].decode("utf-8", "replace"), "uuid_bytes": raw.hex()},
             "driver_version": self._call("cuDriverGetVersion"),
             "library": load("cuda.bindings.driver").__file__,
             "nvrtc": nvrtc.facts(),
