@@ -42,8 +42,14 @@ def compile_all(request: CompileRequest, folder: Path) -> int:
     wanted = jobs(request)
     with ThreadPoolExecutor(min(_WORKERS, os.cpu_count() or 1)) as pool:
         done = list(pool.map(lambda job: _make(job, request.nvcc), wanted))
-    outputs = [_write(job, image, folder) for job, image in zip(wanted, done) if isinstance(image, Image)]
-    errors = [_error(job, error) for job, error in zip(wanted, done) if isinstance(error, Exception)]
+    outputs = [
+        _write(job, image, folder)
+        for job, image in zip(wanted, done, strict=True)
+        if isinstance(image, Image)
+    ]
+    errors = [
+        _error(job, error) for job, error in zip(wanted, done, strict=True) if isinstance(error, Exception)
+    ]
     result = {"compilers": _compilers(request), "errors": errors, "outputs": outputs, "schema": SCHEMA}
     document.write(folder / RESULT, result)
     return len(errors)

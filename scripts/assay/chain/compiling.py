@@ -63,4 +63,3 @@ def image_to_run(chain: Chain, stage: Stage, architecture: str, nvcc_path: str) 
     if is_compiled(stage):
         return compile_stage(chain, stage, PTX, architecture, nvcc_path)
     return Image(f"{chain.name}.{stage.name}.{WGSL}", WGSL, stage.text.encode("ascii"))
-

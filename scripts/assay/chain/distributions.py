@@ -32,7 +32,9 @@ def shadow() -> dict[str, object]:
 def _distributions() -> Iterator[dict[str, object]]:
     """Yield the told distributions; the same one may lie in two folders of the path."""
     for one in metadata.distributions():
-        name = re.sub(r"[-_.]+", "-", str(one.metadata["Name"] or "")).lower()  # PyPA, "Names and normalization"
+        name = re.sub(
+            r"[-_.]+", "-", str(one.metadata["Name"] or "")
+        ).lower()  # PyPA, "Names and normalization"
         if _TOLD.fullmatch(name):
             yield {
                 "location": str(one.locate_file("")),

@@ -65,7 +65,7 @@ def open_descriptor(value: int, flags: int) -> int:
     if value <= 2:  # noqa: PLR2004  # 0, 1 and 2 are the standard streams of POSIX
         message = f"descriptor {value} is a standard stream, which is log"
         raise ValueError(message)
-    os.set_inheritable(value, False)
+    os.set_inheritable(value, False)  # noqa: FBT003  # positional only
     return value
 
 

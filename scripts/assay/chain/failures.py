@@ -1,10 +1,10 @@
 """The chain's tree of errors, and the form in which an error travels in an event or a result.
 
-    ChainError
-      RequestError        the request is not what ``spec`` accepts; carries the dotted path
-      UnavailableError    the machine or the selection lacks something; carries reason and code
-      CudaError           a CUDA driver or NVRTC call failed; carries its name and code
-      CompileError        a compiler refused a kernel; carries what it said
+ChainError
+  RequestError        the request is not what ``spec`` accepts; carries the dotted path
+  UnavailableError    the machine or the selection lacks something; carries reason and code
+  CudaError           a CUDA driver or NVRTC call failed; carries its name and code
+  CompileError        a compiler refused a kernel; carries what it said
 """
 
 from __future__ import annotations

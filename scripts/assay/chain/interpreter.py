@@ -103,7 +103,12 @@ def _modules() -> Iterator[dict[str, object]]:
         if file is not None:
             spec = getattr(module, "__spec__", None)
             loader = type(getattr(spec, "loader", None)).__name__
-            yield {"cached": _text(getattr(spec, "cached", None)), "file": file, "loader": loader, "name": name}
+            yield {
+                "cached": _text(getattr(spec, "cached", None)),
+                "file": file,
+                "loader": loader,
+                "name": name,
+            }
 
 
 def _file(module: ModuleType) -> str | None:

@@ -50,7 +50,7 @@ class _Asked:
     answers: dict[str, object] = field(default_factory=dict)
     refused: list[dict[str, object]] = field(default_factory=list)
 
-    def ask(self, nvml: Any, fact: str, question: Callable[[], object]) -> None:  # noqa: ANN401  # pynvml is untyped
+    def ask(self, nvml: Any, fact: str, question: Callable[[], object]) -> None:  # noqa: ANN401  # untyped
         """Ask one question."""
         try:
             self.answers[fact] = question()
@@ -67,7 +67,7 @@ class _Asked:
 
 
 def facts(*, serial: bool = False) -> dict[str, object]:
-    """Return ``driver_version``, ``cuda_version`` (13000 is 13.0), ``nvml_version``, ``refused`` and ``gpus``.
+    """Return driver_version, cuda_version (13000 is 13.0), nvml_version, refused, and gpus.
 
     Args:
         serial: tell serial numbers too.
@@ -91,7 +91,7 @@ def facts(*, serial: bool = False) -> dict[str, object]:
         return {**asked.facts(), "gpus": gpus}
 
 
-def _gpu(nvml: Any, index: int, *, serial: bool) -> dict[str, object]:  # noqa: ANN401  # pynvml is untyped
+def _gpu(nvml: Any, index: int, *, serial: bool) -> dict[str, object]:  # noqa: ANN401  # untyped
     """Return the facts of one GPU, or why it cannot be reached."""
     asked = _Asked({"index": index})
     asked.ask(nvml, "reached", lambda: bool(nvml.nvmlDeviceGetHandleByIndex(index)))
@@ -102,7 +102,7 @@ def _gpu(nvml: Any, index: int, *, serial: bool) -> dict[str, object]:  # noqa: 
     return asked.facts()
 
 
-def _put(nvml: Any, asked: _Asked, fact: str, question: Question, gpu: Any) -> None:  # noqa: ANN401  # as above
+def _put(nvml: Any, asked: _Asked, fact: str, question: Question, gpu: Any) -> None:  # noqa: ANN401  # untyped
     """Ask one question of the table."""
     asked.ask(nvml, fact, lambda: question(nvml, gpu))
 

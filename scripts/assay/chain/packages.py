@@ -16,7 +16,12 @@ from .failures import UnavailableError
 _PATHFINDER_ERROR = "DynamicLibNotFoundError"
 """The class by which cuda.pathfinder says so (a ``RuntimeError``)."""
 
-_LOADER_WORDS = ("cannot open shared object file", "DLL load failed", "Failed to dlopen", "Could not find WGPU")
+_LOADER_WORDS = (
+    "cannot open shared object file",
+    "DLL load failed",
+    "Failed to dlopen",
+    "Could not find WGPU",
+)
 """How glibc, Windows' loader, cuda.bindings and wgpu say that a library is not there."""
 
 
@@ -48,7 +53,9 @@ def naming_missing_library(what: str) -> Iterator[None]:
     try:
         yield
     except (ImportError, OSError, RuntimeError) as error:
-        missing = type(error).__name__ == _PATHFINDER_ERROR or any(word in str(error) for word in _LOADER_WORDS)
+        missing = type(error).__name__ == _PATHFINDER_ERROR or any(
+            word in str(error) for word in _LOADER_WORDS
+        )
         if not missing:
             raise
         raise UnavailableError(f"{what} cannot be loaded: {error}", reason="library-missing") from error

@@ -74,7 +74,9 @@ def _attempt(events: Events, action: Callable[[], T], **place: object) -> T | No
         return None
 
 
-def _open_all(request: RunRequest, around: Surroundings, stack: contextlib.ExitStack) -> Mapping[str, Runtime]:
+def _open_all(
+    request: RunRequest, around: Surroundings, stack: contextlib.ExitStack
+) -> Mapping[str, Runtime]:
     """Open the runtimes in order of first use; one that cannot be opened is an error event."""
     opened: dict[str, Runtime] = {}
     for name in request.runtimes:
@@ -99,8 +101,11 @@ def _open(
 def _close(name: str, runtime: Runtime, events: Events) -> None:
     """Close one runtime; neither its failure nor a reader that has gone keeps the others open."""
     with contextlib.suppress(OSError):
-        place = {"step": "close", "runtime": name}
-        if _attempt(events, lambda: (runtime.close(),), **place) is not None:
+        try:
+            runtime.close()
+        except Exception as error:  # noqa: BLE001  # as in _attempt
+            events.error(error, step="close", runtime=name)
+        else:
             events.emit("closed", runtime=name)
 
 
@@ -145,7 +150,9 @@ def _run_input(
     chain: Chain, name: str, images: Mapping[str, Image], opened: Mapping[str, Runtime], events: Events
 ) -> bool:
     """Run every stage of a chain on one value set and say whether all of them ran."""
-    values = result = _attempt(events, partial(words.to_array, chain.values(name)), step="run", chain=chain.name)
+    values = result = _attempt(
+        events, partial(words.to_array, chain.values(name)), step="run", chain=chain.name
+    )
     for stage in chain.stages:
         given = values if stage.input == "values" else result
         if given is None:

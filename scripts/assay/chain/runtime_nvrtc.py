@@ -48,7 +48,7 @@ class Runtime:
         return cls(cuda, device, _check(cuda, "cuDevicePrimaryCtxRetain", device))
 
     def run(self, image: Image, entry: str, values: Array) -> Ran:
-        """Run a CUDA kernel ``(const float *in, float *out, unsigned int count)`` over values of shape (n,)."""
+        """Run a kernel ``(const float *in, float *out, unsigned int count)`` over values of shape (n,)."""
         with self._current(), self._kernel(image, entry) as kernel:
             result = self._launch(kernel, values)
         return Ran(result, cuda_grid(values.size), CUDA_BLOCK, both_ways(values.nbytes, NAME))

@@ -44,7 +44,7 @@ class Runtime:
         return cls(cuda, context)
 
     def run(self, image: Image, entry: str, values: Array) -> Ran:
-        """Run a CUDA kernel ``(const float *in, float *out, unsigned int count)`` over values of shape (n,)."""
+        """Run a kernel ``(const float *in, float *out, unsigned int count)`` over values of shape (n,)."""
         with self._current():
             result = self._launch(image, entry, values)
         return Ran(result, cuda_grid(values.size), CUDA_BLOCK, both_ways(values.nbytes, NAME))

@@ -33,7 +33,16 @@ GROUPS_LIMIT = "max-compute-workgroups-per-dimension"
 
 _WORKGROUP = re.compile(r"@workgroup_size\(\s*([1-9][0-9]{0,3})\s*\)")
 
-_INFO = ("adapter_type", "architecture", "backend_type", "description", "device", "device_id", "vendor", "vendor_id")
+_INFO = (
+    "adapter_type",
+    "architecture",
+    "backend_type",
+    "description",
+    "device",
+    "device_id",
+    "vendor",
+    "vendor_id",
+)
 
 
 class Runtime:
@@ -56,7 +65,9 @@ class Runtime:
         if wanted is None:
             raise ChainError("no adapter is named")
         wgpu = load("wgpu")
-        load("wgpu.backends.wgpu_native.extras").set_instance_extras(backends=[NATIVE_BACKENDS[wanted.backend]])
+        load("wgpu.backends.wgpu_native.extras").set_instance_extras(
+            backends=[NATIVE_BACKENDS[wanted.backend]]
+        )
         adapters = wgpu.gpu.enumerate_adapters_sync()
         adapter = choose(adapters, wanted)
         limits = {name: adapter.limits[name] for name in (BINDING_LIMIT, BUFFER_LIMIT)}
@@ -92,7 +103,9 @@ class Runtime:
             **library_facts(),
             "adapter": adapter_facts(self._adapter),
             "adapters": [adapter_facts(adapter) for adapter in self._adapters],
-            "limits": {name: self._device.limits[name] for name in (BINDING_LIMIT, BUFFER_LIMIT, GROUPS_LIMIT)},
+            "limits": {
+                name: self._device.limits[name] for name in (BINDING_LIMIT, BUFFER_LIMIT, GROUPS_LIMIT)
+            },
         }
 
     def close(self) -> None:

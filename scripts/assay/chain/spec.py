@@ -289,4 +289,3 @@ def _check_unique(names: tuple[str, ...], path: str) -> None:
     """Refuse a name that stands twice."""
     if len(set(names)) != len(names):
         raise RequestError(path, "names one twice")
-

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .words import Array
 
 CUDA_BLOCK = (256, 1, 1)
-"""Threads of a block; CUDA kernels take their index from ``blockIdx`` and ``blockDim`` and check the count."""
+"""Threads of a block; CUDA kernels take their index from ``blockIdx`` and ``blockDim``, and check it."""
 
 TO_DEVICE = "host-to-device"
 TO_HOST = "device-to-host"

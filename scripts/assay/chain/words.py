@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from .packages import load
 
 if TYPE_CHECKING:
-    import numpy.typing
+    import numpy as np
+    import numpy.typing as npt
 
-Array: TypeAlias = "numpy.typing.NDArray[numpy.float32]"
+Array: TypeAlias = "npt.NDArray[np.float32]"
 
 LISTED = 4096
 """Most values that are listed one by one; more are given by their digest (FORMATS, "Receipt")."""
