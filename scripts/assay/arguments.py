@@ -10,6 +10,7 @@ from pathlib import Path
 
 from assay import __version__
 from assay.model import Tier
+from assay.provision.options import add_options as add_provision_options
 
 
 @dataclass(frozen=True)
@@ -107,4 +108,5 @@ _COMMANDS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...
     ("show", "print what a bundle says, after verifying it", _add_show),
     ("bundle", "finish a run that was cut short into a bundle", _add_bundle),
     ("fetch", "bring a pinned provider from the plan's URL", _add_fetch),
+    ("provision", "make the embedded selection, or fill a wheelhouse for one", add_provision_options),
 )

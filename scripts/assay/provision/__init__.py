@@ -7,5 +7,5 @@
 - ``pycuda_wheel``, ``parallel_build``, ``built``, ``pycuda_source``: PyCUDA's wheel: built, recorded, cached.
 - ``wheelhouse``, ``download``: a folder of files for a machine without network.
 - ``estimate``, ``trial``, ``selection_file``, ``store``: costs, proof, result, wholeness.
-- ``flow``, ``command``: all of it in order; its options on the command line.
+- ``flow``, ``options``, ``command``: all of it in order; the command line.
 """

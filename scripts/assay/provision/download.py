@@ -24,11 +24,10 @@ from assay.provision.lockfile import (
     locked,
     merged,
 )
+from assay.provision.options import MACHINES
 from assay.provision.pip import Pip
 from assay.provision.pycuda_source import download_sdist
 from assay.provision.pycuda_wheel import PROJECT
-
-MACHINES = ("x86_64", "aarch64")
 
 _NEWEST_GLIBC = 40
 """Wheels may ask for glibc 2.5 up to 2.40 (PEP 600); pip must be told each tag that is acceptable."""

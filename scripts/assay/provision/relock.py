@@ -21,18 +21,15 @@ from assay.provision.lockfile import LOCKS, LOCKS_FOLDER, OLDEST_PYTHON, parse_l
 _DEADLINE_S = 600
 
 
-def lock_argv(
-    uv: str, source: Path, constraints: tuple[Path, ...] = (), *, upgrade: bool = False
-) -> list[str]:
+def lock_argv(source: Path, constraints: tuple[Path, ...] = (), *, upgrade: bool = False) -> list[str]:
     """Return the command that resolves ``source`` and prints the lock.
 
     Args:
-        uv: the uv executable.
         source: the input, one requirement a line.
         constraints: locks whose versions must be kept, so that no package is locked twice differently.
-        upgrade: take newer versions than the present lock's.
+        upgrade: take newer versions, as far as the inputs let.
     """
-    argv = [uv, "pip", "compile", "--quiet", "--universal", "--generate-hashes"]
+    argv = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--universal", "--generate-hashes"]
     argv += ["--python-version", OLDEST_PYTHON, "--fork-strategy", "fewest"]
     argv += ["--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
     argv += [part for constraint in constraints for part in ("--constraints", str(constraint))]
@@ -40,42 +37,52 @@ def lock_argv(
     return [*argv, str(source)]
 
 
-def relock(uv: str, environ: Mapping[str, str], *, upgrade: bool = False) -> tuple[Path, ...]:
+def relock(
+    environ: Mapping[str, str], folder: Path = LOCKS_FOLDER, *, upgrade: bool = False
+) -> tuple[Path, ...]:
     """Write every lock of the embedded selection anew and return their paths.
 
+    Args:
+        environ: uv's environment.
+        folder: where inputs and locks lie.
+        upgrade: take newer versions, as far as the inputs let; otherwise the locked ones are kept.
+
     Raises:
-        FetchError: uv could not resolve the input.
-        StorageError: a lock cannot be written.
+        FetchError: uv could not resolve an input.
+        StorageError: what it printed is no lock, or a lock cannot be written.
     """
-    return tuple(_lock(uv, environ, index, upgrade=upgrade) for index in range(len(LOCKS)))
+    written: tuple[Path, ...] = ()
+    for name in LOCKS:
+        target = folder / f"{name}.txt"
+        kept = () if upgrade or not target.is_file() else (target,)
+        argv = lock_argv(folder / f"{name}.in", (*kept, *written), upgrade=upgrade)
+        write_atomic(target, _resolve(argv, environ, f"{name}.in", target.name).encode())
+        written = (*written, target)
+    return written
 
 
-def _lock(uv: str, environ: Mapping[str, str], index: int, *, upgrade: bool) -> Path:
-    """Write the lock at ``index``, which keeps the versions of those before it."""
-    source, target = (LOCKS_FOLDER / f"{LOCKS[index]}{suffix}" for suffix in (".in", ".txt"))
-    before = tuple(LOCKS_FOLDER / f"{name}.txt" for name in LOCKS[:index])
-    argv = lock_argv(uv, source, before, upgrade=upgrade)
-    ended = process.run(argv, env=dict(environ), deadline_s=_DEADLINE_S)
+def _resolve(argv: list[str], environ: Mapping[str, str], source: str, target: str) -> str:
+    """Run the command and return the lock's text, which is parsed before it is believed."""
+    ended = process.run(argv, env=environ, deadline_s=_DEADLINE_S)
     if ended.exit != 0:
         said = ended.stderr.decode(errors="replace").strip()
         raise FetchError(
-            f"uv could not lock {source.name}: {said}", "a resolvable input", "correct the input"
+            f"uv could not lock {source}: {said}",
+            "an input whose packages the index has",
+            "correct the input, or check network and index; uv comes with the dependency group `lock`",
         )
-    header = f"# Written by `nox -s lock` from {source.name}; do not edit.\n"
-    text = header + ended.stdout.decode()
-    parse_lock(target.name, text)
-    write_atomic(target, text.encode())
-    return target
+    text = f"# Written by `nox -s lock` from {source}; do not edit.\n{ended.stdout.decode()}"
+    parse_lock(target, text)
+    return text
 
 
 def main(arguments: list[str]) -> int:
-    """Run ``python -m assay.provision.relock [--upgrade] [--uv PATH]`` and return the exit code."""
-    parser = argparse.ArgumentParser(prog="assay.provision.relock", description=__doc__)
-    parser.add_argument("--uv", default="uv", help="the uv executable")
+    """Run ``python -m assay.provision.relock [--upgrade]`` and return the exit code."""
+    parser = argparse.ArgumentParser(prog="assay.provision.relock", description="Write the locks anew.")
     parser.add_argument("--upgrade", action="store_true", help="take newer versions than the locks have")
     options = parser.parse_args(arguments)
     try:
-        written = relock(options.uv, os.environ, upgrade=options.upgrade)
+        written = relock(os.environ, upgrade=options.upgrade)
     except AssayError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_code

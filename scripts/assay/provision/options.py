@@ -1,0 +1,35 @@
+"""The options of ``assay provision``; apart from ``command`` so that reading a command line loads nothing."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+from pathlib import Path
+
+MACHINES = ("x86_64", "aarch64")
+"""Processors that a wheelhouse can be filled for."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``provision``."""
+    parser.add_argument(
+        "--project", type=Path, default=Path(), metavar="DIR", help="the project (default: here)"
+    )
+    parser.add_argument("--python", default=sys.executable, metavar="EXE", help="the interpreter to select")
+    parser.add_argument(
+        "--toolkit", type=Path, metavar="DIR", help="a CUDA toolkit that is on this machine already"
+    )
+    parser.add_argument("--wheelhouse", type=Path, metavar="DIR", help="take files from here, use no network")
+    parser.add_argument(
+        "--jobs", type=int, default=0, metavar="N", help="compilers at once (default: one a core)"
+    )
+    filling = parser.add_argument_group("filling a wheelhouse for a machine without network")
+    filling.add_argument("--download", action="store_true", help="fill --wheelhouse instead of provisioning")
+    filling.add_argument(
+        "--python-version", action="append", default=[], metavar="X.Y", help="for this Python (repeatable)"
+    )
+    filling.add_argument("--machine", choices=MACHINES, default=platform.machine(), help="for this processor")
+    filling.add_argument(
+        "--no-toolkit", action="store_true", help="leave the CUDA toolkit out: that machine has its own"
+    )
