@@ -32,7 +32,7 @@ _DT = {
 }
 
 
-def elf_bytes(
+def elf_bytes(  # noqa: PLR0913  # one keyword a property of the file
     *,
     soname: str = "",
     needed: Sequence[str] = (),
@@ -53,8 +53,10 @@ def elf_bytes(
     Args:
         soname: its ``DT_SONAME``.
         needed: its ``DT_NEEDED`` libraries.
-        rpath: its ``DT_RPATH``; ``runpath`` its ``DT_RUNPATH``.
-        exports: symbols that it defines; ``undefined`` symbols that it expects.
+        rpath: its ``DT_RPATH``.
+        runpath: its ``DT_RUNPATH``.
+        exports: symbols that it defines.
+        undefined: symbols that it expects.
         needs: versions that it needs, by library (a key of ``needed``).
         provides: versions that it defines.
         interpreter: its ``PT_INTERP``.

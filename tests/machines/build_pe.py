@@ -15,7 +15,7 @@ _RAW = 0x400
 _ALIGN = 0x200
 
 
-def pe_bytes(
+def pe_bytes(  # noqa: PLR0913  # one keyword a property of the image
     *,
     name: str = "",
     machine: str = "x86_64",
@@ -79,7 +79,7 @@ def _exports(section: _Section, name: str, exports: Sequence[str]) -> tuple[int,
     names = [_text(section, each) for each in exports]
     functions = section.add(struct.pack(f"<{count}I", *([_BASE] * count)))
     pointers = section.add(struct.pack(f"<{count}I", *names))
-    ordinals = section.add(struct.pack(f"<{count}H", *range(count)))
+    ordinals = section.add(struct.pack(f"<{count}H", *range(count)) + bytes(8))
     table = struct.pack("<IIHHIIIIIII", 0, 0, 0, 0, own, 1, count, count, functions, pointers, ordinals)
     section.data[start - _BASE : start - _BASE + 40] = table
     return start, _BASE + len(section.data) - start
@@ -121,7 +121,7 @@ def _directory(identifier: int, offset: int) -> bytes:
 
 
 def _headers(machine: str, directories: Sequence[tuple[int, int]], size: int, *, dll: bool) -> bytes:
-    """Return everything before the section: DOS header, signature, COFF and optional header, section table."""
+    """Return everything before the section: the DOS, COFF and optional headers, the section table."""
     raw = size + -size % _ALIGN
     flags = 0x0022 | (0x2000 if dll else 0)
     coff = struct.pack("<HHIIIHH", MACHINES[machine], 1, 0, 0, 0, 240, flags)
