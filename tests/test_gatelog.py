@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from assay.errors import StorageError
-from assay.gatelog import KEPT, WHOLE, GateLog
+from assay.evidence.names import LOG_KEPT as KEPT
+from assay.evidence.names import LOG_WHOLE as WHOLE
+from assay.gatelog import GateLog
 from assay.redaction import make_redactor
 
 NOTHING = make_redactor({}, ())

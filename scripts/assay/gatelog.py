@@ -8,12 +8,10 @@ import threading
 from pathlib import Path
 from typing import BinaryIO
 
+from assay.evidence.names import LOG_KEPT, LOG_WHOLE
 from assay.files import storage_errors, sync_folder
 from assay.model import LogInfo
 from assay.redaction import RedactingStream, Redactor
-
-WHOLE = 4 << 20
-KEPT = 1 << 20
 
 
 class GateLog:
@@ -90,18 +88,18 @@ class GateLog:
         """Hash, write the head, keep the tail."""
         self._digest.update(data)
         with storage_errors("write", self._path):
-            room = max(0, WHOLE - self._size)
+            room = max(0, LOG_WHOLE - self._size)
             self._file.write(data[:room])
         self._size += len(data)
-        self._tail += data[-KEPT:]
-        del self._tail[:-KEPT]
+        self._tail += data[-LOG_KEPT:]
+        del self._tail[:-LOG_KEPT]
 
     def _cut(self) -> tuple[int, int] | None:
         """Cut a log that is too long to its head and tail."""
-        if self._size <= WHOLE:
+        if self._size <= LOG_WHOLE:
             return None
         with storage_errors("write", self._path):
-            self._file.seek(KEPT)
+            self._file.seek(LOG_KEPT)
             self._file.truncate()
             self._file.write(self._tail)
-        return KEPT, len(self._tail)
+        return LOG_KEPT, len(self._tail)

@@ -35,6 +35,10 @@ LISTS_BYTES = 8 << 20
 LISTS_NODES = 1 << 18
 """Bytes and values of all lists that one receipt's facts name, so that a reader holds them in 64 MiB."""
 
+LOG_WHOLE = 4 << 20
+LOG_KEPT = 1 << 20
+"""A log over ``LOG_WHOLE`` bytes keeps its first and last ``LOG_KEPT`` (FORMATS, "Receipt")."""
+
 MAX_MEMBERS = 1 << 14
 """Members of a bundle: a run has a few dozen; a manifest of so many still fits in memory many times."""
 
