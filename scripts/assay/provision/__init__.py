@@ -7,5 +7,5 @@
 - ``pycuda_wheel``, ``parallel_build``, ``built``, ``pycuda_source``: PyCUDA's wheel: built, recorded, cached.
 - ``wheelhouse``, ``download``: a folder of files for a machine without network.
 - ``estimate``, ``trial``, ``selection_file``, ``store``: costs, proof, result, wholeness.
-- ``flow``, ``options``, ``command``: all of it in order; the command line.
+- ``job``, ``flow``, ``options``, ``command``: what is asked for; all of it in order; the command line.
 """

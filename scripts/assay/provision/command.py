@@ -9,7 +9,8 @@ from pathlib import Path
 
 from assay.errors import UsageError
 from assay.provision.download import Wanted, fill_wheelhouse
-from assay.provision.flow import Request, provision, require_linux
+from assay.provision.flow import provision
+from assay.provision.job import Request, require_linux
 
 
 def run(options: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from assay.files import copy_atomic, storage_errors
 from assay.provision import store as storage
 from assay.provision.built import built_wheels, record_path
 from assay.provision.environments import make_tools
-from assay.provision.flow import Job, Request, Say, look
+from assay.provision.job import Job, Request, Say, look
 from assay.provision.lockfile import (
     BUILD,
     PYCUDA,

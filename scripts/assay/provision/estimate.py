@@ -30,19 +30,19 @@ class Estimate:
         return Estimate(*(getattr(self, part) + getattr(other, part) for part in parts))
 
 
-PACKAGES = Estimate(download=39 * MB, disk=130 * MB, peak=150 * MB, seconds=10)
+PACKAGES = Estimate(download=35 * MB, disk=120 * MB, peak=160 * MB, seconds=10)
 """Environment, NumPy, wgpu, cuda-python and what PyCUDA imports."""
 
-TOOLKIT = Estimate(download=195 * MB, disk=490 * MB, peak=690 * MB, seconds=10)
+TOOLKIT = Estimate(download=195 * MB, disk=510 * MB, peak=710 * MB, seconds=10)
 """The embedded CUDA toolkit."""
 
-BUILD_FIXED_S, BUILD_CPU_S = 15, 85
+BUILD_FIXED_S, BUILD_CPU_S = 15, 110
 """Making PyCUDA's wheel: build environment and download, and processor seconds that its cores share."""
 
 
 def build_estimate(cores: int) -> Estimate:
     """Return what building PyCUDA's wheel costs on ``cores`` cores."""
-    return Estimate(20 * MB, 2 * MB, 250 * MB, BUILD_FIXED_S + BUILD_CPU_S // max(cores, 1))
+    return Estimate(4 * MB, 2 * MB, 250 * MB, BUILD_FIXED_S + BUILD_CPU_S // max(cores, 1))
 
 
 def estimate(*, toolkit: bool, build: bool, cores: int, offline: bool) -> Estimate:

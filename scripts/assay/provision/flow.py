@@ -3,114 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
-from assay import canonical
-from assay.errors import UsageError
-from assay.files import write_atomic
 from assay.model import Json
 from assay.provision import store as storage
-from assay.provision.built import RECIPE, BuiltWheel
-from assay.provision.children import Children, clean_environment
-from assay.provision.compiler import HostCompiler, find_compiler
+from assay.provision.built import BuiltWheel
 from assay.provision.environments import Environment, make_environment, make_tools
 from assay.provision.estimate import estimate, require_space, sentence
-from assay.provision.interpreter import Interpreter, describe
-from assay.provision.lockfile import BUILD, PYCUDA, SELECTION, TOOLKIT, Requirement, locks_digest, merged
+from assay.provision.interpreter import require_headers
+from assay.provision.job import Job, Request, Say, look
+from assay.provision.lockfile import BUILD, load_lock
 from assay.provision.pip import Pip
 from assay.provision.pycuda_source import Target, Workshop, find_wheel, make_wheel
-from assay.provision.pycuda_wheel import PROJECT
 from assay.provision.selection_file import selection_text, selection_values
-from assay.provision.store import Store
-from assay.provision.toolkit import Toolkit, inspect_toolkit, locked_version
+from assay.provision.toolkit import Toolkit, inspect_toolkit
 from assay.provision.trial import try_selection
-from assay.provision.wheelhouse import check_wheelhouse
+from assay.provision.wheelhouse import check_wheelhouse, find_sdist
 from assay.selection import PATH
-
-FOLDER = ".assay"
 
 EMBEDDED = Path("nvidia/cu13")
 """Where PyPI's CUDA 13 toolkit lies in site-packages; it serves as ``CUDA_PATH``."""
-
-Say = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is to be provisioned.
-
-    Attributes:
-        project: the project's folder; the selection goes into its ``.assay``.
-        python: the interpreter to select.
-        environ: the caller's environment.
-        jobs: compilers at once.
-        toolkit: a CUDA toolkit that is already on the machine, or None for the embedded one.
-        wheelhouse: a folder of package files to use instead of the network, or None.
-    """
-
-    project: Path
-    python: str
-    environ: Mapping[str, str]
-    jobs: int
-    toolkit: Path | None = None
-    wheelhouse: Path | None = None
-
-    @property
-    def store(self) -> Store:
-        """Return where selections are kept."""
-        return Store(self.project.resolve() / FOLDER)
-
-
-@dataclass(frozen=True)
-class Job:
-    """A request after a look at the machine.
-
-    Attributes:
-        request: what is wanted.
-        children: how children are run.
-        interpreter: the interpreter to select.
-        compiler: the host compiler.
-        toolkit: the machine's toolkit, or None for the embedded one.
-        say: tells the user.
-    """
-
-    request: Request
-    children: Children
-    interpreter: Interpreter
-    compiler: HostCompiler
-    toolkit: Toolkit | None
-    say: Say
-
-    @property
-    def locks(self) -> tuple[str, ...]:
-        """Return the locks whose packages are installed."""
-        return (SELECTION, PYCUDA) if self.toolkit else (SELECTION, PYCUDA, TOOLKIT)
-
-    @property
-    def requirements(self) -> tuple[Requirement, ...]:
-        """Return the packages that are installed from wheels."""
-        return merged(self.locks, leave_out=[PROJECT])
-
-    @property
-    def target(self) -> Target:
-        """Return for whom PyCUDA's wheel is wanted."""
-        version = self.toolkit.version if self.toolkit else locked_version()
-        return Target(self.interpreter, self.compiler, version)
-
-    @property
-    def key(self) -> str:
-        """Return SHA-256 (hex) over what decides what a selection is: another key makes a new selection."""
-        interpreter, toolkit = self.interpreter, self.toolkit
-        return canonical.digest(
-            {
-                "recipe": RECIPE,
-                "locks": locks_digest([*self.locks, BUILD]),
-                "interpreter": [interpreter.base, interpreter.version, interpreter.abi, interpreter.machine],
-                "toolkit": [str(toolkit.root), toolkit.version] if toolkit else "embedded",
-            }
-        )
 
 
 def provision(request: Request, say: Say) -> Path:
@@ -140,57 +53,34 @@ def provision(request: Request, say: Say) -> Path:
     return store.file
 
 
-def require_linux(platform: str) -> None:
-    """Check the platform (``sys.platform``).
-
-    Raises:
-        UsageError: it is not Linux: PyCUDA and cuda-python have nothing for macOS, and on Windows the
-            toolkit's installer and the MSVC of the plan are selected explicitly.
-    """
-    if platform != "linux":
-        raise UsageError(
-            f"provisioning makes selections on Linux (and WSL), not on {platform}",
-            "Linux",
-            "name an explicit selection with --selection FILE or the BUN_PYTHON_* variables",
-        )
-
-
-def look(request: Request, say: Say) -> Job:
-    """Look at interpreter, compiler, toolkit and wheelhouse; nothing is made yet.
-
-    Raises:
-        UsageError: one of them cannot serve.
-        StorageError: a file of the wheelhouse is not the locked one.
-        ProvisionError: there is no compiler.
-    """
-    store = request.store
-    write_atomic(store.log, b"")
-    children = Children(clean_environment(request.environ), store.log)
-    interpreter = describe(children, request.python)
-    toolkit = inspect_toolkit(request.toolkit) if request.toolkit else None
-    return Job(request, children, interpreter, find_compiler(children, request.environ), toolkit, say)
-
-
 def _announce(job: Job) -> None:
-    """Say what will be made, what it costs, and what the toolkit lacks; check the wheelhouse and the disk."""
-    request, store = job.request, job.request.store
+    """Check what can be checked before anything is made, and say what will be made and what it costs."""
+    request, store, interpreter = job.request, job.request.store, job.interpreter
+    built = find_wheel(job.target, store.wheels, request.wheelhouse)
+    if built is None:
+        require_headers(interpreter)
     if request.wheelhouse:
-        check_wheelhouse(request.wheelhouse, job.requirements)
-    there = find_wheel(job.target, store.wheels, request.wheelhouse)
+        _check_wheelhouse(job, request.wheelhouse, build=built is None)
     expected = estimate(
         toolkit=job.toolkit is None,
-        build=there is None,
+        build=built is None,
         cores=request.jobs,
         offline=request.wheelhouse is not None,
     )
     require_space(store.root, expected)
-    interpreter = job.interpreter
     job.say(f"selecting CPython {interpreter.version} for {interpreter.machine} into {store.selection}")
     job.say(f"this {sentence(expected, request.jobs)}")
     if job.toolkit and job.toolkit.missing:
-        job.say(
-            f"note: {job.toolkit.root} has no {', no '.join(job.toolkit.missing)}: gate toolkit will fail"
-        )
+        lacking = ", no ".join(job.toolkit.missing)
+        job.say(f"note: {job.toolkit.root} has no {lacking}: gate toolkit will say so")
+
+
+def _check_wheelhouse(job: Job, folder: Path, *, build: bool) -> None:
+    """Check that a wheelhouse has what is installed and, where PyCUDA is built, what builds it."""
+    check_wheelhouse(folder, job.requirements)
+    if build:
+        check_wheelhouse(folder, load_lock(BUILD))
+        find_sdist(folder)
 
 
 def _make(job: Job) -> None:
