@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from assay.gates import environment, provider, toolkit
 from assay.gates.context import Context
 from assay.model import Facts
 from assay.plan import Plan
 
 Observe = Callable[[Context], Facts]
 
-OBSERVE: Mapping[str, Observe] = MappingProxyType({})
+OBSERVE: Mapping[str, Observe] = MappingProxyType(
+    {
+        "environment": environment.observe,
+        "toolkit": toolkit.observe,
+        "provider": provider.observe,
+    }
+)
 
 
 def observers(plan: Plan, names: tuple[str, ...]) -> Mapping[str, Observe]:

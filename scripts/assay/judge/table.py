@@ -2,11 +2,39 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from assay.errors import PlanError
+from assay.judge import environment, provider, toolkit
 from assay.judge.row import GateRow
 from assay.plan.values import Plan
 
-GATES: tuple[GateRow, ...] = ()
+GATES: tuple[GateRow, ...] = (
+    GateRow(
+        "environment",
+        "the selection, checked as one set",
+        MappingProxyType({environment.RULES: environment.judge}),
+        needs=(),
+        claim=environment.claim,
+        deadline_s=180,
+    ),
+    GateRow(
+        "toolkit",
+        "one CUDA toolkit that fits driver, device and host compiler",
+        MappingProxyType({toolkit.RULES: toolkit.judge}),
+        needs=("environment",),
+        claim=toolkit.claim,
+        deadline_s=180,
+    ),
+    GateRow(
+        "provider",
+        "the pinned provider, loadable on this machine",
+        MappingProxyType({provider.RULES: provider.judge}),
+        needs=("environment",),
+        claim=provider.claim,
+        deadline_s=180,
+    ),
+)
 
 
 def rows(plan: Plan) -> tuple[GateRow, ...]:
