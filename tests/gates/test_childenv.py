@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from assay.errors import SelectionError
 from assay.gates.childenv import (
-    NEVER,
     ChildEnvironment,
     ChildFolders,
     ChildInputs,
@@ -21,6 +20,7 @@ from assay.gates.childenv import (
     child_environment,
 )
 from assay.gates.childtools import LoaderFolders
+from assay.judge.injection import BRINGS_CODE, brings_code
 from assay.model import Platform
 from assay.selection import Selection
 
@@ -169,7 +169,9 @@ def test_no_interpreter_is_named_as_missing() -> None:
 
 NAMES = st.one_of(
     st.sampled_from(sorted(HOSTILE)),
-    st.builds(lambda a, b: a + b, st.sampled_from(NEVER), st.text(string.ascii_uppercase + "_", max_size=8)),
+    st.builds(
+        lambda a, b: a + b, st.sampled_from(BRINGS_CODE), st.text(string.ascii_uppercase + "_", max_size=8)
+    ),
     st.text(string.ascii_letters + "_", min_size=1, max_size=12),
 )
 
@@ -177,9 +179,7 @@ NAMES = st.one_of(
 @given(st.dictionaries(NAMES, st.just("/outside")), st.sampled_from(Platform))
 def test_nothing_that_brings_code_is_ever_inherited(outside: dict[str, str], platform: Platform) -> None:
     values = built(outside, allow=tuple(outside), platform=platform).values
-    assert not [
-        name for name, value in values.items() if name.upper().startswith(NEVER) and value == "/outside"
-    ]
+    assert not [name for name, value in values.items() if brings_code(name) and value == "/outside"]
 
 
 @given(st.dictionaries(NAMES, st.text(max_size=6)))

@@ -18,6 +18,7 @@ from assay.files import storage_errors
 from assay.gates.childtools import LoaderFolders, loader_folders
 from assay.gates.childzip import ChildZip, make_child_zip
 from assay.gates.context import Context
+from assay.judge.injection import brings_code, changes_loading
 from assay.judge.reading import text
 from assay.model import Platform
 from assay.plan.values import WGPU_NATIVE
@@ -28,21 +29,6 @@ FLAGS = ("-s", "-B")
 
 LAYERS_OFF = ("VK_LOADER_LAYERS_DISABLE", "~implicit~")
 """Vulkan loader, "Layer Special Case Options": keeps every implicit layer out (loader 1.3.234 and newer)."""
-
-NEVER = (
-    *("LD_", "DYLD_", "PYTHON", "GLIBC_TUNABLES", "GCONV_PATH", "WGPU_LIB_PATH", "PYCUDA_"),
-    *("CUDA_INJECTION", "NVTX_INJECTION", "CUDA_CACHE", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"),
-    *("VK_INSTANCE_LAYERS", "VK_LAYER", "VK_ADD_LAYER", "VK_IMPLICIT_LAYER", "VK_ADD_IMPLICIT_LAYER"),
-    *("VK_LOADER_LAYERS", "ENABLE_VK_LAYER"),
-)
-"""Beginnings of variables that no allow-list can let in: they bring code, or change what is loaded."""
-
-_TELLING = (
-    *NEVER,
-    *("CUDA_", "NVCC_", "NVRTC_", "NVIDIA_TF32_OVERRIDE", "VK_", "WGPU", "__NV_", "__GL_", "__VK_"),
-    *("MESA_", "LIBGL_", "GALLIUM_", "LP_", "LVP_"),
-)
-"""Beginnings of variables worth a word when they were set outside and kept out."""
 
 _SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 _WINDOWS_NEEDS = (
@@ -84,7 +70,7 @@ class ChildInputs:
         selection: the artifact set under qualification.
         platform: the platform of the run.
         outside: the environment that the run was started in.
-        allow: the plan's allow-list; names in ``NEVER`` stay out all the same.
+        allow: the plan's allow-list; what brings code stays out all the same.
         interface: the provider's interface; ``wgpu-native`` is loaded through ``WGPU_LIB_PATH``.
         folders: the child's private folders.
         loader: folders that programs and libraries are found in.
@@ -187,7 +173,7 @@ def _allowed(inputs: ChildInputs) -> dict[str, str]:
     return {
         name: value
         for name, value in inputs.outside.items()
-        if inputs.fold(name) in wanted and not name.upper().startswith(NEVER)
+        if inputs.fold(name) in wanted and not brings_code(name)
     }
 
 
@@ -224,7 +210,7 @@ def _search(inputs: ChildInputs) -> dict[str, str]:
     values = {"PATH": selection.separator.join(folders)}
     if inputs.platform not in {Platform.LINUX, Platform.WSL}:
         return values
-    switches = {n: value for n, value in loader.layer_switches.items() if not n.upper().startswith(NEVER)}
+    switches = {name: value for name, value in loader.layer_switches.items() if not brings_code(name)}
     if loader.libraries:
         values["LD_LIBRARY_PATH"] = ":".join(loader.libraries)
     return {**switches, LAYERS_OFF[0]: LAYERS_OFF[1], **values}
@@ -246,6 +232,6 @@ def _kept_out(inputs: ChildInputs, values: Mapping[str, str]) -> tuple[str, ...]
         sorted(
             name
             for name, value in inputs.outside.items()
-            if name.upper().startswith(_TELLING) and value and inside.get(inputs.fold(name)) != value
+            if changes_loading(name) and value and inside.get(inputs.fold(name)) != value
         )
     )
