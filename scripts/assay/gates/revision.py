@@ -21,9 +21,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.errors import DeadlineError, GateError
+from assay.errors import GateError
 from assay.files import storage_errors
 from assay.gates.context import Context
+from assay.gates.finished import ended
 from assay.process import Finished
 
 UNKNOWN = "unknown"
@@ -113,17 +114,6 @@ def copy_tree(context: Context, revision: Revision, target: Path) -> Path:
     with storage_errors("make", folder):
         (folder / ".git").mkdir()  # build backends look no further up for ignore files
     return folder
-
-
-def ended(finished: Finished, what: str) -> Finished:
-    """Return a command that ended by itself.
-
-    Raises:
-        DeadlineError: it did not.
-    """
-    if finished.exit == "timeout":
-        raise DeadlineError(f"{what} did not end", "an end within the gate's deadline", "see the gate's log")
-    return finished
 
 
 def _no_git(context: Context) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from assay.gates import environment, provider, toolkit
+from assay.gates import build, environment, provider, toolkit
 from assay.gates.context import Context
 from assay.model import Facts
 from assay.plan import Plan
@@ -17,6 +17,7 @@ OBSERVE: Mapping[str, Observe] = MappingProxyType(
         "environment": environment.observe,
         "toolkit": toolkit.observe,
         "provider": provider.observe,
+        "build": build.observe,
     }
 )
 

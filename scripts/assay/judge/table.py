@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from assay.errors import PlanError
-from assay.judge import environment, provider, toolkit
+from assay.judge import build, environment, provider, toolkit
 from assay.judge.row import GateRow
 from assay.plan.values import Plan
 
@@ -33,6 +33,14 @@ GATES: tuple[GateRow, ...] = (
         needs=("environment",),
         claim=provider.claim,
         deadline_s=180,
+    ),
+    GateRow(
+        "build",
+        "wheel, sdist and kernels, made twice with the same bytes",
+        MappingProxyType({build.RULES: build.judge}),
+        needs=("environment",),
+        claim=build.claim,
+        deadline_s=600,
     ),
 )
 
