@@ -136,7 +136,7 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """Measure what must stay fast, side by side with what it is compared to."""
-    body.bench(session, sorted(PROJECT.glob("tests/bench/bench_*.py")))
+    body.bench(session)
 
 
 @nox.session

@@ -3,14 +3,13 @@
 nox starts before anything is installed, and a ``PYTHONPATH`` that the caller exports (it may be part of the
 selection) is searched before nox's own packages.  So this module imports the standard library and nox alone,
 and every command runs in the toolchain's environment, isolated from ``PYTHON*`` (``-I``): ``assay`` still
-reads the variables, but nothing is imported from where they point.
+reads those variables, but nothing is imported from where they point.
 
 No session skips: nox counts a skipped session as a success.  A session that could not run is an error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import nox
@@ -32,13 +31,22 @@ def gate(session: nox.Session) -> None:
     assay(session, "gate", session.name, *session.posargs)
 
 
-def python(session: nox.Session, *arguments: str) -> None:
-    """Run the toolchain's interpreter, isolated; the session fails on every exit code but 0."""
+def python(session: nox.Session, *arguments: str, isolated: bool = True) -> None:
+    """Run the toolchain's interpreter; the session fails on every exit code but 0.
+
+    Args:
+        session: the session.
+        arguments: what follows the interpreter.
+        isolated: whether it ignores every ``PYTHON*`` variable and the working folder; otherwise it ignores
+            ``PYTHONPATH``, and so do its children.
+    """
     try:
         interpreter = toolchain(Path.cwd(), session.log)
     except AssayError as error:
         session.error(str(error))
-    command = [str(interpreter), "-I", *arguments]
+    if not isolated:
+        session.env["PYTHONPATH"] = None
+    command = [str(interpreter), *(["-I"] if isolated else []), *arguments]
     ran = session.run(*command, external=True, interrupt_timeout=INTERRUPT_S, terminate_timeout=INTERRUPT_S)
     if ran is None:
         session.error("nothing was run (--install-only), so nothing passed")
@@ -46,8 +54,8 @@ def python(session: nox.Session, *arguments: str) -> None:
 
 def tests(session: nox.Session) -> None:
     """Run all tests, side by side; arguments go to pytest."""
-    session.env["PYTHONPATH"] = None  # the workers are not isolated
-    python(session, "-m", "pytest", "--numprocesses", "auto", "--dist", "worksteal", *session.posargs)
+    side_by_side = ["--numprocesses", "auto", "--dist", "worksteal"]
+    python(session, "-m", "pytest", *side_by_side, *session.posargs, isolated=False)
 
 
 def verify(session: nox.Session) -> None:
@@ -62,12 +70,9 @@ def verify(session: nox.Session) -> None:
         assay(session, "verify", str(bundle), "--accept", "unanchored")
 
 
-def bench(session: nox.Session, scripts: Sequence[Path]) -> None:
-    """Run each benchmark to its end; the session fails if one misses its bound."""
-    if not scripts:
-        session.error("there is no benchmark, so no bound was kept")
-    for script in scripts:
-        python(session, str(script), *session.posargs)
+def bench(session: nox.Session) -> None:
+    """Run the benchmarks; the session fails if one misses its bound."""
+    python(session, "-m", "tests.bench", *session.posargs, isolated=False)
 
 
 def lock(session: nox.Session) -> None:

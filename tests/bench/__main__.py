@@ -1,0 +1,29 @@
+"""Benchmarks: what must stay fast, beside what it is compared to.  ``nox -s bench`` runs them; no test does.
+
+Each line gives median and spread (lowest to highest) of the measured thing, the same of its comparison or the
+bound, and their ratio.  The exit code is 1 when a bound is missed.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.bench.engine import engine_share
+from tests.bench.measure import Line, table
+from tests.bench.start import verify_start, version_start
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+def main() -> int:
+    """Run every benchmark, print the table, and return the exit code."""
+    with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
+        lines: list[Line] = [version_start(), verify_start(PROJECT), engine_share(Path(folder))]
+    sys.stdout.write(table(lines))
+    return 1 if any(line.missed for line in lines) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
