@@ -19,6 +19,7 @@ from assay.gates.table import observers
 from assay.judge.row import GateRow
 from assay.judge.rules import DEADLINE
 from assay.model import Facts, Outcome
+from assay.process.children import kill_children
 
 NONCE_BYTES = 16
 
@@ -87,7 +88,13 @@ def _run_rows(setup: Setup, rows: tuple[GateRow, ...], folder: RunFolder, say: S
         clock=time.monotonic,
     )
     deadlines = {row.name: float(setup.deadline_s(row)) for row in rows}
-    return run_graph(rows, setup.plan, setup.platform, deadlines, actions)
+    try:
+        return run_graph(rows, setup.plan, setup.platform, deadlines, actions)
+    except BaseException:
+        kill_children()  # interrupted, or the disk is full: what still runs would outlive the run
+        raise
+    finally:
+        folder.close()
 
 
 def _overdue(setup: Setup, row: GateRow) -> Facts:

@@ -1,0 +1,53 @@
+"""``assay verify BUNDLE``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+from assay.canonical import dumps, parse
+from assay.errors import UsageError
+from assay.evidence.names import MANIFEST_BYTES
+from assay.evidence.show import verification_lines
+from assay.evidence.verify import verify_bundle
+from assay.files import read_bounded
+from assay.model import Tier
+from assay.plan import Plan, load_plan, parse_plan
+
+PYPROJECT = "pyproject.toml"
+
+
+def run(options: argparse.Namespace) -> int:
+    """Verify a bundle; return 0, 1, 3 or 4 as the reader's own copy finds (DESIGN, "Exit codes")."""
+    verified = verify_bundle(
+        options.bundle,
+        expect_digest=options.expect_digest,
+        accept=options.accept,
+        tier=Tier(options.tier) if options.tier else None,
+        plan=read_plan(options.plan) if options.plan else None,
+        not_older_than=None if options.not_older_than is None else timedelta(days=options.not_older_than),
+        challenge=options.challenge,
+    )
+    if options.json:
+        sys.stdout.write(dumps(verified.to_json()).decode() + "\n")
+    else:
+        print("\n".join(verification_lines(verified)))
+    return verified.exit_code
+
+
+def read_plan(file: Path) -> Plan:
+    """Return the reader's own plan: that of a project's ``pyproject.toml``, or a ``plan.json``'s.
+
+    Raises:
+        PlanError: the plan is wrong.
+        StorageError: the file cannot be read.
+        UsageError: it is neither.
+    """
+    if file.name == PYPROJECT:
+        return load_plan(file.parent)
+    document = parse(read_bounded(file, MANIFEST_BYTES), member=file.name)
+    if not isinstance(document, dict) or "plan" not in document:
+        raise UsageError(f"{file} holds no plan", "a pyproject.toml or a plan.json", "name the plan you expect")
+    return parse_plan(document["plan"], "plan")
