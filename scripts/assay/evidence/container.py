@@ -86,7 +86,7 @@ def _copy(member: Member, stream: BinaryIO) -> None:
             stream.write(chunk)
     if left or digest.hexdigest() != member.sha256:
         raise StorageError(
-            f"{member.name} changed while the bundle was written", f"{member.size} bytes", "bundle it again"
+            f"{member.name} is not the file that the journal names", "an unaltered file", "run again"
         )
 
 

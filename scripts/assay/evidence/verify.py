@@ -1,0 +1,173 @@
+"""Verifies a bundle as a stranger: numbered steps, each standing on those before it.
+
+Nothing in a bundle is believed, extracted or run.  The file is read once from end to end while it is hashed;
+after that only documents of a few MiB are read again, and checked against their digests as they are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from assay.errors import BundleError
+from assay.evidence.asking import Wanted, fresh, policy
+from assay.evidence.comparing import recomputed
+from assay.evidence.container import Container, open_container
+from assay.evidence.contents import check_members
+from assay.evidence.judging import Conclusion, conclude, judge_gates
+from assay.evidence.names import MANIFEST, MANIFEST_BYTES
+from assay.evidence.proof import Proof, ProofStopped
+from assay.evidence.records import Records
+from assay.evidence.steps import (
+    Judgement,
+    Run,
+    blame_all,
+    check_receipts,
+    check_verdict,
+    judge_facts,
+    read_journal,
+    read_manifest,
+    read_plan,
+)
+from assay.evidence.toolchain import toolchain_answer
+from assay.evidence.verification import Answer, Asked, Integrity, Verification
+from assay.model import Tier
+from assay.plan import Plan
+
+UNASKED = Asked(Answer.NOT_ASKED)
+
+
+@dataclass
+class _Found:
+    """What the steps found, as far as they got; local to one verification."""
+
+    digest: str = ""
+    run: Run | None = None
+    judgement: Judgement | None = None
+    conclusion: Conclusion | None = None
+    policy: Asked = UNASKED
+    freshness: Asked = UNASKED
+
+
+def verify_bundle(  # noqa: PLR0913  # each is an option of `assay verify`
+    path: Path,
+    *,
+    expect_digest: str | None = None,
+    accept: Collection[str] = (),
+    tier: Tier | None = None,
+    plan: Plan | None = None,
+    not_older_than: timedelta | None = None,
+    challenge: str | None = None,
+    now: datetime | None = None,
+) -> Verification:
+    """Verify a bundle and answer separately for integrity, signer, policy, freshness and standing.
+
+    Args:
+        path: the bundle.
+        expect_digest: the bundle digest that the reader was told another way (hex): an anchor.
+        accept: ``unanchored`` and ``rehearsed`` widen what is accepted.
+        tier: the only tier that is accepted.
+        plan: the plan that the reader expects.
+        not_older_than: how old the run may be.
+        challenge: the value that the run had to mix in (hex).
+        now: the reader's time; the clock's where it is not given.
+
+    Raises:
+        UsageError: an option has a value that it cannot have.
+        StorageError: the file cannot be read.
+    """
+    wanted = Wanted(
+        now or datetime.now(UTC), expect_digest, frozenset(accept), tier, plan, not_older_than, challenge
+    )
+    wanted.check()
+    proof, found = Proof(), _Found()
+    with contextlib.ExitStack() as stack, contextlib.suppress(ProofStopped):
+        with proof.step(needed=True):  # 1
+            container = stack.enter_context(open_container(path))
+            proof.detail(f"{len(container.entries)} members")
+        _prove(container, wanted, proof, found)
+    return _verification(path, wanted, proof, found)
+
+
+def _prove(container: Container, wanted: Wanted, proof: Proof, found: _Found) -> None:
+    """Take the steps behind the first, each with what those before it showed."""
+    with proof.step(needed=True):  # 2
+        data = container.read(MANIFEST, MANIFEST_BYTES)
+        found.digest = hashlib.sha256(data).hexdigest()
+        if wanted.expect_digest not in {None, found.digest}:
+            proof.blame(MANIFEST, "", f"the bundle digest is {found.digest}", f"{wanted.expect_digest}")
+        manifest = read_manifest(container, data, proof)
+    with proof.step(needed=True):  # 3
+        journal = read_journal(container, manifest, proof)
+    with proof.step(needed=True):  # 4
+        document = read_plan(container, manifest, journal, proof)
+    run = found.run = Run(container, manifest, journal, document, Records(container, journal.entries))
+    with proof.step(needed=True):  # 5
+        check_receipts(run, proof)
+    with proof.step(needed=False):  # 6
+        judgement = found.judgement = judge_facts(run, proof)
+    with proof.step(needed=False):  # 7
+        blame_all(proof, judgement.about_values)
+        proof.detail(recomputed(document, judgement.outcomes))
+    with proof.step(needed=False):  # 8
+        conclusion = found.conclusion = check_verdict(run, judgement, proof)
+    with proof.step(needed=True):  # 9
+        blame_all(proof, check_members(manifest, journal.entries, run.records))
+        proof.detail(f"{len(manifest.members)} members")
+    proof.conclude(Answer.NOT_ASKED, "unsigned: nobody vouches for this bundle")  # 10
+    found.freshness = fresh(wanted, document)
+    proof.conclude(found.freshness.answer, "; ".join(found.freshness.reasons))  # 11
+    found.policy = _policy(wanted, run, judgement, conclusion)
+
+
+def _policy(wanted: Wanted, run: Run, judgement: Judgement, conclusion: Conclusion) -> Asked:
+    """Answer for policy, judging by today's rules where the receipts name older ones."""
+    if judgement.of_today:
+        return policy(wanted, run.document, conclusion, conclusion)
+    try:
+        gates = judge_gates(run.document, run.records, newest=True)
+        outcomes = {each.receipt.gate: each.outcome for each in gates}
+        return policy(wanted, run.document, conclusion, conclude(run.document, run.records, outcomes))
+    except BundleError as error:
+        return Asked(Answer.FAILED, (f"today's rules cannot judge it: {error.observed}",))
+
+
+def _verification(path: Path, wanted: Wanted, proof: Proof, found: _Found) -> Verification:
+    """Return what the proof came to; of a bundle that is not intact nothing is passed on."""
+    broken = Integrity.NEWER if proof.newer else Integrity.BROKEN
+    common = Verification(
+        bundle=path.name,
+        bundle_digest=found.digest,
+        integrity=broken if proof.problems else Integrity.INTACT,
+        anchored=bool(found.digest) and wanted.expect_digest == found.digest,
+        policy=UNASKED,
+        freshness=UNASKED,
+        steps=proof.all_steps(),
+        accepted=frozenset(wanted.accept),
+        problems=tuple(proof.problems),
+        problems_omitted=proof.omitted,
+    )
+    run, judgement, conclusion = found.run, found.judgement, found.conclusion
+    if proof.problems or run is None or judgement is None or conclusion is None:
+        return common
+    document, outcomes = run.document, judgement.outcomes
+    return replace(
+        common,
+        policy=found.policy,
+        freshness=found.freshness,
+        run=document.run,
+        started=document.started,
+        platform=document.platform.value,
+        plan_digest=document.plan_digest,
+        verdict=conclusion.verdict,
+        tier=conclusion.tier,
+        outcomes=outcomes,
+        unfinished=tuple(gate for gate in document.plan.gates if gate not in outcomes),
+        claims=conclusion.claims,
+        toolchain=toolchain_answer(document.toolchain_sha256),
+        tool=f"{run.manifest.tool} {run.manifest.version}",
+    )
