@@ -19,6 +19,7 @@ from assay.evidence.receipt import bounded_findings, receipt_bytes
 from assay.gatelog import GateLog
 from assay.judge.row import GateRow
 from assay.judge.rules import BROKE, DEADLINE, judge_gate
+from assay.judge.table import needed
 from assay.model import Facts, LogInfo, Outcome, Receipt, outcome_of
 from assay.redaction import RULES
 
@@ -30,7 +31,8 @@ def run_gate(setup: Setup, board: FactsBoard, row: GateRow) -> Done:
         StorageError: the log cannot be written: the run itself cannot go on.
     """
     start = Moment(rfc3339(setup.now()), setup.monotonic_ns())
-    earlier = board.all()
+    visible = needed(setup.plan, row.name)
+    earlier = {name: facts for name, facts in board.all().items() if name in visible}
     log = GateLog(setup.folder / log_name(row.name), setup.redactor)
     try:
         scratch = Path(tempfile.mkdtemp(prefix="assay-"))

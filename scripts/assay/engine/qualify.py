@@ -61,7 +61,7 @@ def run_gate_alone(request: Request, name: str, say: Say) -> tuple[int, Json]:
     """
     prepared = prepare(request)
     wanted = row(prepared.plan, name)
-    chosen = (*_needed(prepared, wanted), wanted)
+    chosen = (*_needed_rows(prepared, wanted), wanted)
     ran = run_plan(prepared, chosen, _receipts(request) / GATES / name, say)
     receipt = ran.results[name].receipt
     say(f"{name}: {receipt.outcome.value}")
@@ -73,14 +73,14 @@ def _receipts(request: Request) -> Path:
     return request.project.resolve() / RECEIPTS
 
 
-def _needed(prepared: Prepared, wanted: GateRow) -> tuple[GateRow, ...]:
+def _needed_rows(prepared: Prepared, wanted: GateRow) -> tuple[GateRow, ...]:
     """Return the gates that one gate needs, and those that they need, each once, needs first."""
     found: dict[str, GateRow] = {}
     for need in wanted.needs:
         if need not in prepared.plan.gates:
             raise PlanError("tool.assay.gates", f"lacks {need!r}", f"the gates that {wanted.name} needs", "")
         needed = row(prepared.plan, need)
-        found |= {each.name: each for each in (*_needed(prepared, needed), needed)}
+        found |= {each.name: each for each in (*_needed_rows(prepared, needed), needed)}
     return tuple(found.values())
 
 
