@@ -11,6 +11,7 @@ from assay.engine.prepare import Prepared, Request, prepare
 from assay.engine.run import run_plan
 from assay.errors import PlanError
 from assay.evidence.bundle import write_bundle
+from assay.evidence.runfolder import prune_runs
 from assay.evidence.verify import Verification, verify_bundle
 from assay.files import write_atomic
 from assay.judge.row import GateRow
@@ -62,7 +63,9 @@ def run_gate_alone(request: Request, name: str, say: Say) -> tuple[int, Json]:
     prepared = prepare(request)
     wanted = row(prepared.plan, name)
     chosen = (*_needed_rows(prepared, wanted), wanted)
-    ran = run_plan(prepared, chosen, _receipts(request) / GATES / name, say)
+    folder = _receipts(request) / GATES / name
+    ran = run_plan(prepared, chosen, folder, say)
+    prune_runs(folder)
     receipt = ran.results[name].receipt
     say(f"{name}: {receipt.outcome.value}")
     return EXIT_BY_OUTCOME.get(receipt.outcome, 3), receipt.to_json()
