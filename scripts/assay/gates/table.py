@@ -1,11 +1,12 @@
-"""Which function observes for which gate; what is known of a gate without running it is in ``judge.table``."""
+"""Which function observes for which gate; ``judge.table`` has what is known of a gate without running it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 
-from assay.gates import build, environment, provider, toolkit
+from assay.gates import build, command, environment, provider, toolkit
 from assay.gates.context import Context
 from assay.model import Facts
 from assay.plan import Plan
@@ -24,4 +25,12 @@ OBSERVE: Mapping[str, Observe] = MappingProxyType(
 
 def observers(plan: Plan, names: tuple[str, ...]) -> Mapping[str, Observe]:
     """Return what each of these gates observes with, command gates of the plan included."""
-    return MappingProxyType({name: OBSERVE[name] for name in names})
+    return MappingProxyType({name: _observer(plan, name) for name in names})
+
+
+def _observer(plan: Plan, name: str) -> Observe:
+    """Return what one gate observes with."""
+    own = plan.command(name)
+    if name not in OBSERVE and own is not None:
+        return partial(command.observe, own)
+    return OBSERVE[name]

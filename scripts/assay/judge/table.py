@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from assay.errors import PlanError
 from assay.judge import build, environment, provider, toolkit
+from assay.judge.command import command_row
 from assay.judge.row import GateRow
 from assay.plan.values import Plan
 
@@ -63,6 +64,9 @@ def row(plan: Plan, name: str) -> GateRow:
     for each in GATES:
         if each.name == name:
             return each
+    command = plan.command(name)
+    if command is not None:
+        return command_row(command)
     known = ", ".join(each.name for each in GATES)
     raise PlanError("tool.assay.gates", f"names {name!r}", f"one of {known}, or a [[tool.assay.command]]", "")
 
