@@ -28,6 +28,7 @@ from assay.provision.options import MACHINES
 from assay.provision.pip import Pip
 from assay.provision.pycuda_source import download_sdist
 from assay.provision.pycuda_wheel import PROJECT
+from assay.provision.wheelhouse import has_sdist
 
 _NEWEST_GLIBC = 40
 """Wheels may ask for glibc 2.5 up to 2.40 (PEP 600); pip must be told each tag that is acceptable."""
@@ -123,8 +124,9 @@ def _download(job: Job, wanted: Wanted, folder: Path, say: Say) -> None:
         say(f"downloading for CPython {python} on {wanted.machine}")
         options = platform_options(python, wanted.machine)
         pip.download(f"the packages for {python}", folder, wanted.requirements, options)
-    pip.install("the build tools", tools.python, load_lock(BUILD))
-    download_sdist(pip, folder)
+    if not has_sdist(folder):
+        pip.install("the build tools", tools.python, load_lock(BUILD))
+        download_sdist(pip, folder)
 
 
 def add_built(wheels: Path, wanted: Wanted, folder: Path) -> Sequence[Path]:

@@ -76,21 +76,35 @@ def _checked_files(folder: Path, requirement: Requirement) -> list[tuple[Path, s
     return files
 
 
+def has_sdist(folder: Path) -> bool:
+    """Tell whether PyCUDA's source distribution is in a folder.
+
+    Raises:
+        StorageError: it is there and not the locked one.
+    """
+    return bool(_sdists(folder))
+
+
 def find_sdist(folder: Path) -> tuple[Path, str]:
     """Return PyCUDA's source distribution in a folder, checked against the lock, and its SHA-256 (hex).
 
     Raises:
         StorageError: it is missing, or not the locked one.
     """
-    requirement = locked(PYCUDA, PROJECT)
-    for path, digest in _checked_files(folder, requirement):
-        if path.name.endswith(".tar.gz"):
-            return path, digest
+    if found := _sdists(folder):
+        return found[0]
+    name = f"{PROJECT}-{locked(PYCUDA, PROJECT).version}.tar.gz"
     raise StorageError(
-        f"{folder} has no source distribution of {PROJECT} {requirement.version}",
-        f"{PROJECT}-{requirement.version}.tar.gz, or its wheel and record for this Python and toolkit",
+        f"{folder} has no {name}",
+        f"{name}, or a wheel of it and the wheel's record for this Python and toolkit",
         "fill it on a machine with network: assay provision --wheelhouse DIR --download",
     )
+
+
+def _sdists(folder: Path) -> list[tuple[Path, str]]:
+    """Return the source distributions of PyCUDA in a folder and their SHA-256."""
+    checked = _checked_files(folder, locked(PYCUDA, PROJECT))
+    return [(path, digest) for path, digest in checked if path.name.endswith(".tar.gz")]
 
 
 def find_built(folder: Path, interpreter: Interpreter, toolkit: int) -> BuiltWheel | None:
