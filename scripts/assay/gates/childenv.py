@@ -99,12 +99,21 @@ class ChildEnvironment:
 
 @dataclass(frozen=True)
 class ChildSetup:
-    """All that is needed to start a child: ``argv`` is complete but for the entry and its arguments."""
+    """All that is needed to start a child.
+
+    Attributes:
+        argv: its command, complete but for the entry and its arguments.
+        environment: its whole environment, and what was kept out of it.
+        folders: its private folders.
+        zip: what it runs from.
+        driver_folder: the folder of the driver's libraries that it was given, ``""`` where it needs none.
+    """
 
     argv: tuple[str, ...]
     environment: ChildEnvironment
     folders: ChildFolders
     zip: ChildZip
+    driver_folder: str = ""
 
     @property
     def env(self) -> Mapping[str, str]:
@@ -146,7 +155,8 @@ def prepare_child(context: Context, *, name: str = "child", interface: str | Non
         folders=folders,
         loader=loader_folders(context.machine, context.selection, context.platform),
     )
-    return ChildSetup(child_argv(context.selection, made.path), child_environment(inputs), folders, made)
+    argv = child_argv(context.selection, made.path)
+    return ChildSetup(argv, child_environment(inputs), folders, made, inputs.loader.driver)
 
 
 def child_argv(selection: Selection, archive: Path, *entry: str) -> tuple[str, ...]:

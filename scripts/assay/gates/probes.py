@@ -126,7 +126,8 @@ class LiveProbes:
         result = self._context.scratch / f"probe-{self._number}.json"
         try:
             setup = self._child()
-            argv = (*setup.argv, "probe", "--result", str(result), *parts)
+            serial = ("--serial",) if "gpu-serial" in self._context.plan.disclose else ()
+            argv = (*setup.argv, "probe", "--result", str(result), *serial, *parts)
             done = self._context.execute(argv, env=setup.env, cwd=setup.cwd, deadline_s=deadline_s)
             if not isinstance(done.exit, int):
                 return dict.fromkeys(parts, _silent("the selected interpreter"))

@@ -88,9 +88,14 @@ def is_seen(facts: Facts) -> bool:
     return not text(facts, "unseen") and bool(items(facts, "mapped"))
 
 
+def is_cuda_library(path: str) -> bool:
+    """Say whether a file is named as the CUDA driver's library."""
+    return _CUDA.fullmatch(name_of(path)) is not None
+
+
 def cuda_libraries(mapped: Sequence[Mapped]) -> tuple[Mapped, ...]:
     """Return the CUDA driver libraries among mapped files."""
-    return tuple(each for each in mapped if _CUDA.fullmatch(each.name))
+    return tuple(each for each in mapped if is_cuda_library(each.path))
 
 
 def judge_loaded(case: Case, facts: Facts) -> Iterator[Finding]:
