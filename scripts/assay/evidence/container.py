@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import os
 import stat
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from assay.errors import BundleError, StorageError
 from assay.evidence.names import MANIFEST, MAX_MEMBERS
 from assay.evidence.ustar import BLOCK, END, LARGEST, check_name, check_order, header, padded, read_header
 from assay.files import CHUNK, storage_errors
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 PIECE = 1 << 18
 """Bytes read at once while hashing: ``hashlib`` releases the lock, and they stay in a cache."""
@@ -124,6 +128,14 @@ class Container:
             raise BundleError(f"has {entry.size} bytes", f"at most {limit} bytes", "", member=name)
         return self._source.read(entry.offset, entry.size)
 
+    def open(self, name: str) -> BinaryIO:
+        """Return a member's bytes as a seekable stream; they stay in the container.
+
+        Raises:
+            BundleError: there is no such member.
+        """
+        return io.BufferedReader(_Window(self._source, self._entry(name)), PIECE)
+
     def digests(self) -> dict[str, str]:
         """Return the SHA-256 (hex) of every member, hashed by several threads where that saves time.
 
@@ -150,6 +162,41 @@ class Container:
         if name not in self._by_name:
             raise BundleError("is missing from the bundle", "a member of that name", "", member=name)
         return self._by_name[name]
+
+
+class _Window(io.RawIOBase):
+    """The part of a container that is one member, as a stream."""
+
+    def __init__(self, source: ReadAt, entry: Entry) -> None:
+        super().__init__()
+        self._source = source
+        self._entry = entry
+        self._at = 0
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Fill ``buffer`` with what comes next, and return how many bytes that were."""
+        view = memoryview(buffer).cast("B")
+        size = min(len(view), max(0, self._entry.size - self._at))
+        view[:size] = self._source.read(self._entry.offset + self._at, size)
+        self._at += size
+        return size
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go to an offset from the beginning, from here, or from the end."""
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._entry.size}[whence]
+        if base + offset < 0:
+            msg = f"cannot seek to {base + offset}"
+            raise ValueError(msg)
+        self._at = base + offset
+        return self._at
 
 
 class _Hasher(threading.Thread):

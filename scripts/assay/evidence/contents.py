@@ -87,7 +87,7 @@ def _names(entry: Entry, receipt: Receipt) -> set[str]:
 
 
 def _check_artifacts(receipt: Receipt, listed: Mapping[str, Listed]) -> Iterator[Problem]:
-    """Yield artifacts whose member has another digest than its name, or another size than the receipt says."""
+    """Yield artifacts whose member has another digest than its name, or another size than the receipt."""
     for number, artifact in enumerate(receipt.artifacts):
         stored = listed.get(artifact_name(artifact.sha256))
         if stored is not None and (stored.sha256, stored.size) != (artifact.sha256, artifact.size):

@@ -41,7 +41,6 @@ class Proof:
         self.steps: list[Step] = []
         self.problems: list[Problem] = []
         self.omitted = 0
-        self.notes: list[str] = []
         self.newer = False
         self._detail = ""
         self._failed = False

@@ -113,6 +113,7 @@ class Verification:
         started: when the run started, RFC 3339 UTC.
         platform: where it was made.
         plan_digest: SHA-256 (hex) of the canonical plan.
+        subject_digest: of what was qualified and what came out (hex), ``""`` where it was not asked for.
         integrity: whether the bundle is what was written and follows from its facts.
         anchored: whether the digest was told another way, so that nobody can have made another bundle.
         signer: who vouches for it.
@@ -130,7 +131,6 @@ class Verification:
         steps: the proof.
         problems: what is wrong, the first hundred.
         problems_omitted: how many more there were.
-        notes: what a reader should know besides.
     """
 
     bundle: str
@@ -144,6 +144,7 @@ class Verification:
     started: str = ""
     platform: str = ""
     plan_digest: str = ""
+    subject_digest: str = ""
     signer: Signer = Signer.UNSIGNED
     standing: str = STANDING_UNKNOWN
     verdict: Verdict = Verdict.UNDECIDED
@@ -156,7 +157,6 @@ class Verification:
     accepted: frozenset[str] = frozenset()
     problems: tuple[Problem, ...] = ()
     problems_omitted: int = 0
-    notes: tuple[str, ...] = ()
 
     @property
     def intact(self) -> bool:
@@ -190,7 +190,6 @@ class Verification:
             "exit_code": self.exit_code,
             "freshness": self.freshness.to_json(),
             "integrity": self.integrity.value,
-            "notes": list(self.notes),
             "outcomes": {gate: outcome.value for gate, outcome in self.outcomes.items()},
             "plan_digest": self.plan_digest,
             "platform": self.platform,
@@ -201,6 +200,7 @@ class Verification:
             "signer": self.signer.value,
             "standing": self.standing,
             "started": self.started,
+            "subject_digest": self.subject_digest,
             "steps": [step.to_json() for step in self.steps],
             "tier": self.tier.value if self.tier else None,
             "tool": self.tool,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -46,6 +46,7 @@ class _Found:
     """What the steps found, as far as they got; local to one verification."""
 
     digest: str = ""
+    subject: str = ""
     run: Run | None = None
     judgement: Judgement | None = None
     conclusion: Conclusion | None = None
@@ -63,6 +64,7 @@ def verify_bundle(  # noqa: PLR0913  # each is an option of `assay verify`
     not_older_than: timedelta | None = None,
     challenge: str | None = None,
     now: datetime | None = None,
+    subject: bool = False,
 ) -> Verification:
     """Verify a bundle and answer separately for integrity, signer, policy, freshness and standing.
 
@@ -75,22 +77,40 @@ def verify_bundle(  # noqa: PLR0913  # each is an option of `assay verify`
         not_older_than: how old the run may be.
         challenge: the value that the run had to mix in (hex).
         now: the reader's time; the clock's where it is not given.
+        subject: whether to compute the subject digest, which unpacks archives in memory.
 
     Raises:
         UsageError: an option has a value that it cannot have.
         StorageError: the file cannot be read.
     """
-    wanted = Wanted(
-        now or datetime.now(UTC), expect_digest, frozenset(accept), tier, plan, not_older_than, challenge
-    )
+    moment = now or datetime.now(UTC)
+    wanted = Wanted(moment, expect_digest, frozenset(accept), tier, plan, not_older_than, challenge)
+    with verifying(path, wanted, subject=subject) as (verification, _):
+        return verification
+
+
+@contextlib.contextmanager
+def verifying(
+    path: Path, wanted: Wanted, *, subject: bool = False
+) -> Iterator[tuple[Verification, Run | None]]:
+    """Yield a verification, and the bundle's run while it is open; None where the bundle is not intact.
+
+    Raises:
+        UsageError: the reader wants something that cannot be.
+        StorageError: the file cannot be read.
+    """
     wanted.check()
     proof, found = Proof(), _Found()
-    with contextlib.ExitStack() as stack, contextlib.suppress(ProofStopped):
-        with proof.step(needed=True):  # 1
-            container = stack.enter_context(open_container(path))
-            proof.detail(f"{len(container.entries)} members")
-        _prove(container, wanted, proof, found)
-    return _verification(path, wanted, proof, found)
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(ProofStopped):
+            with proof.step(needed=True):  # 1
+                container = stack.enter_context(open_container(path))
+                proof.detail(f"{len(container.entries)} members")
+            _prove(container, wanted, proof, found)
+            if subject and not proof.problems:
+                found.subject = _subject(found)
+        verification = _verification(path, wanted, proof, found)
+        yield verification, found.run if verification.intact else None
 
 
 def _prove(container: Container, wanted: Wanted, proof: Proof, found: _Found) -> None:
@@ -122,6 +142,15 @@ def _prove(container: Container, wanted: Wanted, proof: Proof, found: _Found) ->
     found.freshness = fresh(wanted, document)
     proof.conclude(found.freshness.answer, "; ".join(found.freshness.reasons))  # 11
     found.policy = _policy(wanted, run, judgement, conclusion)
+
+
+def _subject(found: _Found) -> str:
+    """Return the subject digest of what the proof showed."""
+    from assay.evidence.subject import subject_digest  # noqa: PLC0415  # archive libraries take as long as a proof
+
+    if found.run is None or found.judgement is None or found.conclusion is None:
+        return ""
+    return subject_digest(found.run, found.judgement.outcomes, found.conclusion)
 
 
 def _policy(wanted: Wanted, run: Run, judgement: Judgement, conclusion: Conclusion) -> Asked:
@@ -163,6 +192,7 @@ def _verification(path: Path, wanted: Wanted, proof: Proof, found: _Found) -> Ve
         started=document.started,
         platform=document.platform.value,
         plan_digest=document.plan_digest,
+        subject_digest=found.subject,
         verdict=conclusion.verdict,
         tier=conclusion.tier,
         outcomes=outcomes,
