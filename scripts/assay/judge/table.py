@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from assay.errors import PlanError
-from assay.judge import build, environment, provider, toolkit
+from assay.judge import build, chain, environment, provider, toolkit
 from assay.judge.command import command_row
-from assay.judge.row import GateRow
+from assay.judge.row import Exclusive, GateRow
 from assay.plan.values import Plan
 
 GATES: tuple[GateRow, ...] = (
@@ -42,6 +42,15 @@ GATES: tuple[GateRow, ...] = (
         needs=("environment",),
         claim=build.claim,
         deadline_s=600,
+    ),
+    GateRow(
+        "chain",
+        "every chain of the plan, value by value, on the GPU",
+        MappingProxyType({chain.RULES: chain.judge}),
+        needs=("environment", "toolkit", "provider", "build"),
+        claim=chain.claim,
+        exclusive=Exclusive.GPU,
+        deadline_s=300,
     ),
 )
 
