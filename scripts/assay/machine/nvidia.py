@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from assay.machine.machine import Machine
 
 VERSION_FILE = "/proc/driver/nvidia/version"
+NODES = ("/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/dxg")
 MODULES = ("nvidia", "nvidia_uvm", "nvidia_modeset", "nvidia_drm")
 
 VERSION = re.compile(r"\d{1,5}(?:\.\d{1,5}){1,3}")
@@ -117,9 +118,8 @@ def parse_information(text: str) -> dict[str, str]:
 
 
 def device_nodes(machine: Machine) -> tuple[DeviceNode, ...]:
-    """Return the GPU device nodes that exist: ``/dev/nvidia*``, ``/dev/nvidia-caps/*``, ``/dev/dxg``."""
-    patterns = ("/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/dxg")
-    paths = (path for pattern in patterns for path in machine.glob(pattern))
+    """Return the GPU device nodes that exist, in the order of ``NODES``."""
+    paths = (path for pattern in NODES for path in machine.glob(pattern))
     return tuple(node for node in (_node(machine, path) for path in paths) if node)
 
 
