@@ -45,25 +45,25 @@ def qualify(session: nox.Session) -> None:
 
 @nox.session
 def environment(session: nox.Session) -> None:
-    """Check the selection as one set, and what each binary says of itself."""
+    """Gate: the selection, checked as one set."""
     body.gate(session)
 
 
 @nox.session
 def toolkit(session: nox.Session) -> None:
-    """Check that one CUDA toolkit is selected, whole, and fits driver, device and host compiler."""
+    """Gate: one CUDA toolkit that fits driver, device and host compiler."""
     body.gate(session)
 
 
 @nox.session
 def provider(session: nox.Session) -> None:
-    """Check the provider library against its pin."""
+    """Gate: the pinned provider, loadable on this machine."""
     body.gate(session)
 
 
 @nox.session
 def build(session: nox.Session) -> None:
-    """Build wheel, sdist and kernels twice, and compare the bytes."""
+    """Gate: wheel, sdist and kernels, made twice with the same bytes."""
     body.gate(session)
 
 
@@ -87,19 +87,19 @@ def references(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check the sources with ruff's rules."""
+    """Gate: the sources keep every lint rule (ruff)."""
     body.gate(session)
 
 
 @nox.session(name="format")
 def formatting(session: nox.Session) -> None:
-    """Check the sources' format with ruff."""
+    """Gate: the sources are formatted (ruff)."""
     body.gate(session)
 
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Check the types with mypy."""
+    """Gate: the types hold, strictly (mypy)."""
     body.gate(session)
 
 
