@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from unittest.mock import patch
@@ -32,20 +32,25 @@ LIMIT_S = 0.3
 
 def engine_share(folder: Path) -> Line:
     """Measure runs into ``folder``, each in a place of its own."""
-    plan = parse_plan(_plan_table())
-    prepared = _prepared(plan, folder)
     places = (folder / str(turn) for turn in itertools.count())
-    with ExitStack() as stack:
-        rows = tuple(_rows(plan.gates))
-        stack.enter_context(patch.object(judge_table, "GATES", rows))
-        observe = MappingProxyType(dict.fromkeys(plan.gates, lambda context: {"seen": context.nonce}))
-        stack.enter_context(patch.object(gate_table, "OBSERVE", observe))
-        (share,) = alternate(TURNS, lambda: _run(prepared, rows, next(places)))
+    with idle_gates(folder) as run:
+        (share,) = alternate(TURNS, lambda: run(next(places)))
     return bounded(f"engine's own share, {GATES} gates", share, LIMIT_S)
 
 
-def _run(prepared: Prepared, rows: tuple[GateRow, ...], place: Path) -> None:
-    """Make one run, its bundle, and verify it as ``qualify`` does.
+@contextmanager
+def idle_gates(project: Path) -> Iterator[Callable[[Path], Path]]:
+    """Yield what makes a whole run over gates that do nothing, in a place, and returns its bundle."""
+    plan = parse_plan(_plan_table())
+    prepared = _prepared(plan, project)
+    rows = tuple(_rows(plan.gates))
+    observe = MappingProxyType(dict.fromkeys(plan.gates, lambda context: {"seen": context.nonce}))
+    with patch.object(judge_table, "GATES", rows), patch.object(gate_table, "OBSERVE", observe):
+        yield lambda place: _run(prepared, rows, place)
+
+
+def _run(prepared: Prepared, rows: tuple[GateRow, ...], place: Path) -> Path:
+    """Make one run, its bundle, and verify it as ``qualify`` does; return the bundle.
 
     Raises:
         RuntimeError: it did not do what it is measured for.
@@ -56,6 +61,7 @@ def _run(prepared: Prepared, rows: tuple[GateRow, ...], place: Path) -> None:
     passed = [name for name, outcome in verified.outcomes.items() if outcome is Outcome.PASSED]
     if not verified.intact or len(passed) != GATES:
         raise RuntimeError(f"only {len(passed)} of {GATES} gates passed, or the bundle is broken")
+    return bundle.path
 
 
 def _rows(names: tuple[str, ...]) -> Iterator[GateRow]:
