@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from assay.errors import PlanError
-from assay.judge import build, chain, environment, provider, toolkit
+from assay.judge import build, chain, environment, installed, provider, toolkit
 from assay.judge.command import command_row
 from assay.judge.row import Exclusive, GateRow
 from assay.plan.values import Plan
@@ -42,6 +42,14 @@ GATES: tuple[GateRow, ...] = (
         needs=("environment",),
         claim=build.claim,
         deadline_s=600,
+    ),
+    GateRow(
+        "installed",
+        "that wheel, installed away from its sources, is what is imported",
+        MappingProxyType({installed.RULES: installed.judge}),
+        needs=("build",),
+        claim=installed.claim,
+        deadline_s=300,
     ),
     GateRow(
         "chain",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from assay.judge.catalogue import build, chain, command, common, environment, provider, toolkit
+from assay.judge.catalogue import build, chain, command, common, environment, installed, provider, toolkit
 from assay.judge.catalogue.entry import Entry
 from assay.model import Finding, Platform
 
-_MODULES = (common, environment, toolkit, provider, build, chain, command)
+_MODULES = (common, environment, toolkit, provider, build, chain, command, installed)
 
 CATALOGUE: Mapping[str, Entry] = MappingProxyType(
     {entry.id: entry for module in _MODULES for entry in module.ENTRIES}
