@@ -17,6 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assay.errors import BinaryFormatError
+from assay.machine import Machine
 from assay.machine.elf import Elf, newest_glibc, read_elf
 from tests.machine.peers import dynamic, real_libraries, said, symbols
 from tests.machines.build_elf import elf_bytes
@@ -179,7 +180,13 @@ def test_a_library_without_a_hashed_symbol_still_tells_what_it_expects(tmp_path:
 def test_the_builder_makes_what_the_loader_loads(tmp_path: Path) -> None:
     path = tmp_path / "libgpu.so.1"
     path.write_bytes(
-        elf_bytes(soname="libgpu.so.1", needed=("libc.so.6",), exports=("open_gpu",), provides=("GPU_1",))
+        elf_bytes(
+            machine=Machine.real().arch,
+            soname="libgpu.so.1",
+            needed=("libc.so.6",),
+            exports=("open_gpu",),
+            provides=("GPU_1",),
+        )
     )
     library = ctypes.CDLL(str(path))
     assert ctypes.cast(library.open_gpu, ctypes.c_void_p).value

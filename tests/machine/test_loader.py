@@ -18,6 +18,9 @@ from tests.machines.build_pe import pe_bytes
 from tests.machines.building import Builder
 
 GLIBC = "/lib64/ld-linux-x86-64.so.2"
+LOADER = Machine.real().libc.loader
+HERE = Machine.real().arch
+ELSEWHERE = "aarch64" if HERE == "x86_64" else "x86_64"
 MUSL = "/lib/ld-musl-x86_64.so.1"
 
 
@@ -45,7 +48,7 @@ def taken(search: Search) -> str | None:
 def listed(path: Path, env: dict[str, str] | None = None) -> dict[str, str]:
     """Return what the C library's loader itself would load for a file, by name, links followed."""
     tracing = {**os.environ, **(env or {}), "LD_TRACE_LOADED_OBJECTS": "1"}
-    ended = process.run([GLIBC, str(path)], env=tracing, deadline_s=60)
+    ended = process.run([LOADER, str(path)], env=tracing, deadline_s=60)
     pairs = re.findall(r"^\s+(\S+) => (/.*) \(0x", ended.stdout.decode(), re.MULTILINE)
     return {name: os.path.realpath(found) for name, found in pairs if "ld-linux" not in name}
 
@@ -73,11 +76,13 @@ def test_the_loaders_order(tmp_path: Path, tag: str, variable: str | None) -> No
     """Every mix of RPATH, RUNPATH and LD_LIBRARY_PATH, a library for another processor among them."""
     for folder in ("env", "rpath", "runpath"):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "libassay_deep.so").write_bytes(elf_bytes(soname="libassay_deep.so"))
-        library = elf_bytes(soname="libassay_one.so", needed=("libassay_deep.so",))
+        (tmp_path / folder / "libassay_deep.so").write_bytes(
+            elf_bytes(machine=HERE, soname="libassay_deep.so")
+        )
+        library = elf_bytes(machine=HERE, soname="libassay_one.so", needed=("libassay_deep.so",))
         (tmp_path / folder / "libassay_one.so").write_bytes(library)
     (tmp_path / "wrong").mkdir()
-    (tmp_path / "wrong/libassay_one.so").write_bytes(elf_bytes(machine="aarch64"))
+    (tmp_path / "wrong/libassay_one.so").write_bytes(elf_bytes(machine=ELSEWHERE))
     (tmp_path / "text").mkdir()
     tags = {
         "rpath": {"rpath": f"{tmp_path}/rpath"},
@@ -86,17 +91,17 @@ def test_the_loaders_order(tmp_path: Path, tag: str, variable: str | None) -> No
         "none": {},
     }[tag]
     top = tmp_path / "libassay_top.so"
-    top.write_bytes(elf_bytes(soname="libassay_top.so", needed=("libassay_one.so",), **tags))  # type: ignore[arg-type]  # each is a string
+    top.write_bytes(elf_bytes(machine=HERE, needed=("libassay_one.so",), **tags))  # type: ignore[arg-type]  # each is a string
     env = {} if variable is None else {"LD_LIBRARY_PATH": variable.format(tmp_path)}
     assert found(top, env) == listed(top, env)
 
 
 def test_a_wrong_file_in_the_way_ends_the_load(tmp_path: Path) -> None:
-    for folder, content in (("first", b"not a library"), ("second", elf_bytes())):
+    for folder, content in (("first", b"not a library"), ("second", elf_bytes(machine=HERE))):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "libassay_one.so").write_bytes(content)
     top = tmp_path / "top.so"
-    top.write_bytes(elf_bytes(needed=("libassay_one.so",)))
+    top.write_bytes(elf_bytes(machine=HERE, needed=("libassay_one.so",)))
     env = {"LD_LIBRARY_PATH": f"{tmp_path}/first:{tmp_path}/second"}
     assert listed(top, env) == {}
     (missing,) = resolve_needed(Machine(Path("/"), env), str(top)).missing
