@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 
-from assay.gates import build, chain, command, environment, installed, provider, toolkit
+from assay.gates import build, chain, command, environment, installed, provider, references, toolkit
 from assay.gates.context import Context
 from assay.model import Facts
 from assay.plan import Plan
@@ -21,6 +21,7 @@ OBSERVE: Mapping[str, Observe] = MappingProxyType(
         "build": build.observe,
         "installed": installed.observe,
         "chain": chain.observe,
+        "references": references.observe,
     }
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from assay.errors import PlanError
-from assay.judge import build, chain, environment, installed, provider, toolkit
+from assay.judge import build, chain, environment, installed, provider, references, toolkit
 from assay.judge.command import command_row
 from assay.judge.row import Exclusive, GateRow
 from assay.plan.values import Plan
@@ -59,6 +59,14 @@ GATES: tuple[GateRow, ...] = (
         claim=chain.claim,
         exclusive=Exclusive.GPU,
         deadline_s=300,
+    ),
+    GateRow(
+        "references",
+        "the documents that the plan cites are there (optional, needs a network)",
+        MappingProxyType({references.RULES: references.judge}),
+        needs=(),
+        claim=references.claim,
+        deadline_s=600,
     ),
 )
 

@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from assay.judge.catalogue import build, chain, command, common, environment, installed, provider, toolkit
+from assay.judge.catalogue import (
+    build,
+    chain,
+    command,
+    common,
+    environment,
+    installed,
+    provider,
+    references,
+    toolkit,
+)
 from assay.judge.catalogue.entry import Entry
 from assay.model import Finding, Platform
 
-_MODULES = (common, environment, toolkit, provider, build, chain, command, installed)
+_MODULES = (common, environment, toolkit, provider, build, chain, command, installed, references)
 
 CATALOGUE: Mapping[str, Entry] = MappingProxyType(
     {entry.id: entry for module in _MODULES for entry in module.ENTRIES}
