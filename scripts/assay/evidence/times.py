@@ -15,7 +15,7 @@ def write_time(moment: datetime) -> str:
     Args:
         moment: a time with its zone.
     """
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat()}Z"
 
 
 def read_time(text: str) -> datetime:
@@ -25,5 +25,6 @@ def read_time(text: str) -> datetime:
         ValueError: it is not RFC 3339 UTC, or there is no such day or hour.
     """
     if not re.fullmatch(PATTERN, text):
-        raise ValueError(text)
-    return datetime.strptime(f"{text[:19]}+0000", "%Y-%m-%dT%H:%M:%S%z")
+        msg = f"{text!r} is not RFC 3339 UTC"
+        raise ValueError(msg)
+    return datetime.fromisoformat(text[:19]).replace(tzinfo=UTC)
