@@ -1,4 +1,4 @@
-"""What the chain's tests share: the project's kernels as requests, and a child that is spoken to as the gates do."""
+"""What the chain's tests share: kernels as requests, and a child that is spoken to as the gates do."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import struct
 import subprocess
 import threading
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from assay.gates.childzip import make_child_zip
 from assay.selection import Selection
@@ -72,7 +74,9 @@ def run_request(chains: Sequence[Document], nvcc: str = "nvcc", **changes: objec
     }
 
 
-def compile_request(chains: Sequence[Document], nvcc: str, architectures: Sequence[str] = ("sm_75",)) -> Document:
+def compile_request(
+    chains: Sequence[Document], nvcc: str, architectures: Sequence[str] = ("sm_75",)
+) -> Document:
     """Return a request of ``compile``."""
     return {
         "schema": "assay/chain-compile/1",
@@ -112,9 +116,13 @@ class Child:
     executable: str
     scratch: Path
     env: Mapping[str, str] = field(default_factory=dict)
+    program: tuple[str, ...] = ()
+    """What runs in the place of the zip."""
 
     def argv(self, *entry: str) -> list[str]:
         """Return the command line of an entry point."""
+        if self.program:
+            return [self.executable, "-s", "-B", *self.program, *entry]
         archive = self.scratch / "chain.zip"
         if not archive.exists():
             make_child_zip(self.scratch)
@@ -127,9 +135,11 @@ class Child:
         base = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(self.scratch), "LANG": "C.UTF-8"}
         return {**base, "TMPDIR": str(temporary), **self.env}
 
-    def call(self, *entry: str, input_: bytes = b"", cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+    def call(
+        self, *entry: str, input_: bytes = b"", cwd: Path | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
         """Run an entry point to its end."""
-        return subprocess.run(
+        return subprocess.run(  # noqa: S603  # the child under test
             self.argv(*entry),
             input=input_,
             env=self.environment(),
@@ -161,7 +171,7 @@ class Child:
         read, control = os.pipe()
         entry = ("run", "--request", str(path), "--events", str(write), "--control", str(read))
         with (self.scratch / "log").open("w+b") as log, os.fdopen(control, "wb") as control_stream:
-            child = subprocess.Popen(
+            child = subprocess.Popen(  # noqa: S603  # the child under test
                 self.argv(*entry), env=self.environment(), pass_fds=(write, read), stdout=log, stderr=log
             )
             os.close(write)
@@ -190,15 +200,24 @@ def compile_driver(selection: Selection, folder: Path) -> Path:
     """Compile the tests' CUDA driver into ``folder``, with every name that the selected PyCUDA needs."""
     (module,) = Path(selection.site_packages[0]).glob("pycuda/_driver*.so")
     with module.open("rb") as stream:
-        symbols = list(ELFFile(stream).get_section_by_name(".dynsym").iter_symbols())
+        section = ELFFile(stream).get_section_by_name(".dynsym")
+        assert isinstance(section, SymbolTableSection)
+        symbols = list(section.iter_symbols())
     needed = {symbol.name for symbol in symbols if symbol["st_shndx"] == "SHN_UNDEF"}
     defined = set(re.findall(r"^Result (cu\w+)\(", DRIVER.read_text(), re.MULTILINE))
     others = sorted(name for name in needed - defined if re.match(r"cu[A-Z]", name))
     (folder / "others.h").write_text("".join(f"ONLY_EXISTS({name})\n" for name in others))
     library = folder / "libcuda.so.1"
-    options = ("-shared", "-fPIC", "-O1", "-Wl,-soname,libcuda.so.1", f"-I{folder}")
-    subprocess.run(["cc", *options, "-o", str(library), str(DRIVER), "-ldl"], check=True, timeout=DEADLINE_S)
+    compile_library(DRIVER, library, f"-I{folder}", "-Wl,-soname,libcuda.so.1", "-ldl")
     return library
+
+
+def compile_library(source: Path, library: Path, *options: str) -> None:
+    """Compile C into a shared library."""
+    compiler = shutil.which("cc")
+    assert compiler is not None
+    argv = [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(source), *options]
+    subprocess.run(argv, check=True, timeout=DEADLINE_S)  # noqa: S603  # the host's compiler
 
 
 @contextlib.contextmanager

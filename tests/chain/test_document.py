@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from assay.chain import document
 from assay.chain.failures import RequestError
 
-TEXT = st.text(st.characters(exclude_categories=("Cs",)))
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-document.GREATEST, document.GREATEST) | TEXT,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
@@ -41,7 +42,9 @@ def test_keys_are_sorted_and_tuples_are_lists() -> None:
 
 
 @pytest.mark.gate
-@pytest.mark.parametrize("value", [1.0, float("nan"), {"a": [0.5]}, b"bytes", {1, 2}, 2**53, -(2**53), object()])
+@pytest.mark.parametrize(
+    "value", [1.0, float("nan"), {"a": [0.5]}, b"bytes", {1, 2}, 2**53, -(2**53), object()]
+)
 def test_what_has_no_form_is_refused(value: object) -> None:
     with pytest.raises(TypeError):
         document.dumps(value)
@@ -77,10 +80,8 @@ def test_nesting_past_the_interpreter_is_refused() -> None:
 
 @given(st.binary(max_size=60))
 def test_no_bytes_raise_anything_else(data: bytes) -> None:
-    try:
-        document.loads(data)
-    except RequestError as error:
-        assert str(error)
+    with contextlib.suppress(RequestError):
+        document.dumps(document.loads(data))
 
 
 def test_a_file_is_written_whole(tmp_path: Path) -> None:

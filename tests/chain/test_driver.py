@@ -15,14 +15,15 @@ from assay.chain.failures import CudaError, UnavailableError
 pytestmark = pytest.mark.gate
 
 
+def store(out: Any, value: object) -> int:  # noqa: ANN401  # what ctypes.byref returns has no type
+    """Write through a reference, as a C function does, and succeed."""
+    out._obj.value = value  # noqa: SLF001  # a reference's target has no public name
+    return 0
+
+
 def set_to(value: int) -> Callable[..., int]:
     """Return a function that writes an integer through its first argument."""
-
-    def answer(out: Any, *_arguments: object) -> int:  # noqa: ANN401  # ctypes.byref's result has no type
-        out._obj.value = value
-        return 0
-
-    return answer
+    return lambda out, *_arguments: store(out, value)
 
 
 def fill_with(data: bytes) -> Callable[..., int]:
@@ -37,8 +38,7 @@ def fill_with(data: bytes) -> Callable[..., int]:
 
 def attribute(out: Any, number: int, _device: int) -> int:  # noqa: ANN401  # as above
     """Answer attributes 16, 32, 75 and 76 of ``CUdevice_attribute`` as an H200 does; the others with 0."""
-    out._obj.value = {16: 132, 32: 1, 75: 9}.get(number, 0)
-    return 0
+    return store(out, {16: 132, 32: 1, 75: 9}.get(number, 0))
 
 
 class Library:
@@ -117,8 +117,7 @@ def test_a_question_that_fails_later_is_a_failure() -> None:
 
 def test_the_drivers_own_name_of_a_code_is_taken() -> None:
     def name(_code: int, out: Any) -> int:  # noqa: ANN401  # as above
-        out._obj.value = b"CUDA_ERROR_ILLEGAL_ADDRESS"
-        return 0
+        return store(out, b"CUDA_ERROR_ILLEGAL_ADDRESS")
 
     with pytest.raises(CudaError) as caught:
         driver_of(cuDeviceGetName=lambda *_arguments: 700, cuGetErrorName=name).facts(0)

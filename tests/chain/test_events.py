@@ -11,7 +11,6 @@ import pytest
 
 from assay.chain.events import LINE_LIMIT, Events, open_descriptor, wait
 from assay.chain.failures import UnavailableError
-
 from tests.chain.support import open_pipe
 
 
@@ -43,10 +42,8 @@ def test_events_are_numbered_lines(pipe: tuple[int, int]) -> None:
 def test_an_error_says_where_what_and_of_which_kind(pipe: tuple[int, int]) -> None:
     read, write = pipe
     events = Events(write)
-    try:
-        raise UnavailableError("no device", reason="CUDA_ERROR_NO_DEVICE", code=100)
-    except UnavailableError as error:
-        events.error(error, step="open", runtime="nvrtc")
+    no_device = UnavailableError("no device", reason="CUDA_ERROR_NO_DEVICE", code=100)
+    events.error(no_device, step="open", runtime="nvrtc")
     os.close(write)
     (event,) = drain(read)
     assert events.errors == 1

@@ -57,7 +57,7 @@ def test_a_module_that_lies_about_its_file_is_left_out(monkeypatch: pytest.Monke
     liar = ModuleType("assay_liar")
     vars(liar)["__file__"] = 7
     monkeypatch.setitem(sys.modules, "assay_liar", liar)
-    monkeypatch.setitem(sys.modules, "assay_none", None)  # type: ignore[arg-type]  # what a blocked import leaves
+    monkeypatch.setitem(sys.modules, "assay_none", None)  # as a blocked import leaves it
     names = [module["name"] for module in interpreter.loaded()["modules"]]  # type: ignore[attr-defined]  # a list
     assert "assay_liar" not in names
     assert "assay_none" not in names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -19,15 +20,15 @@ class NVMLError(Exception):
     value = 999
 
 
-class NVMLErrorNotSupported(NVMLError):
+class NotSupportedError(NVMLError):
     value = 3
 
 
-class NVMLErrorGpuIsLost(NVMLError):
+class GpuIsLostError(NVMLError):
     value = 15
 
 
-class NVMLErrorLibRmVersionMismatch(NVMLError):
+class LibRmVersionMismatchError(NVMLError):
     value = 18
 
 
@@ -43,7 +44,7 @@ ANSWERS: dict[str, object] = {
     "nvmlDeviceGetCurrentClocksEventReasons": 1,
     "nvmlDeviceGetCudaComputeCapability": (9, 0),
     "nvmlDeviceGetComputeRunningProcesses": [SimpleNamespace(pid=71), SimpleNamespace(pid=8)],
-    "nvmlDeviceGetDriverModel": NVMLErrorNotSupported(),
+    "nvmlDeviceGetDriverModel": NotSupportedError(),
     "nvmlDeviceGetEccMode": [1, 1],
     "nvmlDeviceGetGraphicsRunningProcesses": [],
     "nvmlDeviceGetGspFirmwareVersion": b"580.159.04",
@@ -82,6 +83,15 @@ class Pynvml:
         return function
 
 
+def only_gpu(told: dict[str, object]) -> dict[str, Any]:
+    """Return the facts of the one GPU."""
+    gpus = told["gpus"]
+    assert isinstance(gpus, list)
+    (gpu,) = gpus
+    assert isinstance(gpu, dict)
+    return gpu
+
+
 def test_driver_and_gpu_are_told_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     Pynvml(monkeypatch)
     assert nvml.facts() == {
@@ -107,7 +117,7 @@ def test_driver_and_gpu_are_told_whole(monkeypatch: pytest.MonkeyPatch) -> None:
                 "pci": {"bus": "00000000:1b:00.0", "device_id": 0x2335, "vendor_id": 0x10DE},
                 "persistence": 1,
                 "reached": True,
-                "refused": [{"code": 3, "fact": "driver_model", "name": "NVMLErrorNotSupported"}],
+                "refused": [{"code": 3, "fact": "driver_model", "name": "NotSupportedError"}],
                 "uuid": "GPU-4b1ae1a1-c3e2-f709-11d2-a8b0c4d5e6f7",
                 "vbios": "96.00.BC.00.01",
                 "virtualization": 0,
@@ -120,7 +130,7 @@ def test_the_serial_number_is_asked_only_where_it_is_wanted(monkeypatch: pytest.
     module = Pynvml(monkeypatch)
     nvml.facts()
     assert "nvmlDeviceGetSerial" not in module.calls
-    (gpu,) = nvml.facts(serial=True)["gpus"]  # type: ignore[misc]  # a list of one
+    gpu = only_gpu(nvml.facts(serial=True))
     assert gpu["serial"] == "1650123456789"
 
 
@@ -129,35 +139,37 @@ def test_nvml_is_shut_down_whatever_happened(monkeypatch: pytest.MonkeyPatch, co
     module = Pynvml(monkeypatch, nvmlDeviceGetCount=count)
     nvml.facts()
     assert module.calls[-1] == "nvmlShutdown"
-    module = Pynvml(monkeypatch, nvmlDeviceGetCount=NVMLErrorGpuIsLost())
-    with pytest.raises(NVMLErrorGpuIsLost):
+    module = Pynvml(monkeypatch, nvmlDeviceGetCount=GpuIsLostError())
+    with pytest.raises(GpuIsLostError):
         nvml.facts()
     assert module.calls[-1] == "nvmlShutdown"
 
 
-def test_a_library_that_does_not_fit_the_module_is_unavailable_with_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    Pynvml(monkeypatch, nvmlInit=NVMLErrorLibRmVersionMismatch("Driver/library version mismatch"))
+def test_a_library_that_does_not_fit_the_module_is_unavailable_with_its_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Pynvml(monkeypatch, nvmlInit=LibRmVersionMismatchError("Driver/library version mismatch"))
     with pytest.raises(UnavailableError, match="version mismatch") as caught:
         nvml.facts()
-    assert (caught.value.code, caught.value.reason) == (18, "NVMLErrorLibRmVersionMismatch")
+    assert (caught.value.code, caught.value.reason) == (18, "LibRmVersionMismatchError")
 
 
 def test_a_gpu_that_is_lost_does_not_silence_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
-    Pynvml(monkeypatch, nvmlDeviceGetHandleByIndex=NVMLErrorGpuIsLost())
+    Pynvml(monkeypatch, nvmlDeviceGetHandleByIndex=GpuIsLostError())
     told = nvml.facts()
     assert told["driver_version"] == "580.159.04"
     assert told["gpus"] == [
         {
             "index": 0,
             "reached": None,
-            "refused": [{"code": 15, "fact": "reached", "name": "NVMLErrorGpuIsLost"}],
+            "refused": [{"code": 15, "fact": "reached", "name": "GpuIsLostError"}],
         }
     ]
 
 
 def test_a_pynvml_that_lacks_a_question_answers_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     Pynvml(monkeypatch, nvmlDeviceGetGspFirmwareMode=...)
-    (gpu,) = nvml.facts()["gpus"]  # type: ignore[misc]  # a list of one
+    gpu = only_gpu(nvml.facts())
     assert gpu["gsp_mode"] is None
     assert gpu["vbios"] == "96.00.BC.00.01"
     assert [refusal["fact"] for refusal in gpu["refused"]] == ["driver_model", "gsp_mode"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import faulthandler
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -22,7 +21,6 @@ DONE, FAILED, USAGE, UNHEARD = 0, 1, 2, 3
 
 def main(argv: Sequence[str]) -> int:
     """Run the entry point that ``argv`` names and return the exit status."""
-    faulthandler.enable()  # a crash inside a driver leaves a trace in the log
     arguments = _parser().parse_args(argv)
     entry: Callable[[argparse.Namespace], int] = arguments.entry
     try:
