@@ -29,6 +29,7 @@ VISUAL_STUDIO = r"C:\Program Files (x86)\Microsoft Visual Studio\Installer\vswhe
 
 _INSTALLED = (r"C:\Program Files\Microsoft Visual Studio", r"C:\Program Files (x86)\Microsoft Visual Studio")
 _RELEASE = re.compile(r"release (\d+\.\d+), V(\d+\.\d+\.\d+)")
+_HERE = re.compile(r"^#\$ _HERE_=(.+)$", re.MULTILINE)
 _ARCHITECTURE = re.compile(r"^compute_(\d+)$", re.MULTILINE)
 _TARGET = re.compile(
     r"(?P<quote>[\"'])(?P<quoted>[^\"'\n]*[/\\]nvcc(?:\.exe)?)(?P=quote)|(?P<bare>/[^\s\"';]*/nvcc)\b"
@@ -52,25 +53,22 @@ def first_nvcc(machine: Machine, folders: Sequence[str]) -> Facts:
     path = machine.which(NVCC, folders)
     if path is None:
         return {"path": ""}
-    folder = machine.paths.dirname(path)
-    target, kind = path, "file"
-    if machine.is_link(path):
-        target, kind = machine.resolve(path), LINK
-    if started := script_target(machine, target):
-        target, kind = started, SCRIPT if kind == "file" else kind
+    beside = machine.paths.join(machine.paths.dirname(path), PROFILE)
+    target = machine.resolve(path)
+    kind = LINK if machine.is_link(path) else "file"
+    if machine.binary(target, symbols=False).format == "script":
+        target, kind = script_target(machine, target), SCRIPT
     return {
         "kind": kind,
-        "origin": origin_of(machine, target),
+        "origin": origin_of(machine, target) if target else "",
         "path": path,
-        "profile": machine.exists(machine.paths.join(folder, PROFILE)) or kind == SCRIPT,
+        "profile": kind == SCRIPT or machine.exists(beside),
         "target": target,
     }
 
 
 def script_target(machine: Machine, path: str) -> str:
-    """Return the nvcc that a wrapper script starts, ``""`` where the file is none or names none."""
-    if machine.binary(path, symbols=False).format != "script":
-        return ""
+    """Return the nvcc that a wrapper script starts, ``""`` where it names none."""
     text = machine.peek(path, SCRIPT_LIMIT).text
     named = [match["quoted"] or match["bare"] for match in _TARGET.finditer(text)]
     return next((name for name in named if name != path and machine.is_file(name)), "")
@@ -90,10 +88,32 @@ def ask_nvcc(probes: Probes, path: str) -> Facts:
     }
 
 
-def host_compiler(context: Context, child: Machine, probes: Probes, nvcc: str) -> Facts:
-    """Return the host compiler that nvcc would start from the children's environment."""
+def dry_run(probes: Probes, nvcc: str, scratch: Path) -> str:
+    """Return what nvcc would do, in its own words; it reads no source and starts nothing but the compiler."""
+    source = str(scratch / "host.cu")
+    return probes.program("nvcc-dryrun", (nvcc, "--dryrun", "-ptx", source, "-o", f"{source}.ptx")).text
+
+
+def with_origin(machine: Machine, first: Facts, planned: str) -> Facts:
+    """Return the first nvcc with the origin that nvcc itself tells, where its script does not say."""
+    match = _HERE.search(planned)
+    if first.get("origin") or not first["path"] or not match:
+        return first
+    target = machine.paths.join(match[1].strip(), NVCC)
+    return {**first, "origin": origin_of(machine, target), "target": target}
+
+
+def host_compiler(context: Context, child: Machine, probes: Probes, planned: str) -> Facts:
+    """Return the host compiler that nvcc would start from the children's environment.
+
+    Args:
+        context: the gate's view of the run.
+        child: the machine with the children's environment.
+        probes: whom to ask.
+        planned: what ``dry_run`` returned.
+    """
     windows = context.platform is Platform.WINDOWS
-    name = _chosen(child, probes, nvcc, context.scratch) or ("cl.exe" if windows else "gcc")
+    name = parse_started(planned) or _chosen(child) or ("cl.exe" if windows else "gcc")
     path = name if child.paths.isabs(name) else child.which(name)
     if path is None or not child.is_file(path):
         elsewhere = context.machine.which_all(child.paths.basename(name))
@@ -119,13 +139,8 @@ def host_compiler(context: Context, child: Machine, probes: Probes, nvcc: str) -
     }
 
 
-def _chosen(child: Machine, probes: Probes, nvcc: str, scratch: Path) -> str:
-    """Return what nvcc says it would start, else what the environment names; ``""`` for nvcc's default."""
-    if nvcc:
-        source = str(scratch / "host.cu")  # nvcc does not read the source of a dry run
-        said = probes.program("nvcc-dryrun", (nvcc, "--dryrun", "-ptx", source, "-o", f"{source}.ptx"))
-        if started := parse_started(said.text):
-            return started
+def _chosen(child: Machine) -> str:
+    """Return the host compiler that the environment names, ``""`` for nvcc's default."""
     named = child.getenv(CCBIN)
     if named and child.is_dir(named):
         return str(child.paths.join(named, "cl.exe" if child.view.windows else "gcc"))

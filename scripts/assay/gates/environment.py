@@ -62,7 +62,7 @@ def observe(context: Context) -> Facts:
         "hidden": _hidden(machine, child.machine.env),
         "ignored": list(context.selection.ignored),
         "interpreter": interpreter,
-        "kept_out": list(child.kept_out),
+        "kept_out": [name for name in child.kept_out if name not in context.selection.values],
         "libpython": library,
         "local": _local(machine, folders, said.get("shadow")),
         "machine": machine_facts(machine),
@@ -251,16 +251,23 @@ def _modules(machine: Machine, said: Said | None) -> Facts:
 
 def _local(machine: Machine, folders: Sequence[str], said: Said | None) -> list[Json]:
     """Return files named as a package that the chain imports, and whether they reach the children."""
-    found: dict[str, Json] = {}
+    near = [machine.says.cwd] if machine.says.cwd else []
+    found: dict[str, Facts] = {}
     for module in OWNERS:
-        for folder, file in _first(machine, module, folders, said):
-            own = owned(machine, module, folder)
-            found[file] = {"file": file, "module": module, "owned": own, "reaches": True}
-        if machine.says.cwd:
-            for folder, file in module_files(machine, module, (machine.says.cwd,)):
-                own = owned(machine, module, folder)
-                found.setdefault(file, {"file": file, "module": module, "owned": own, "reaches": False})
-    return [fact for fact in found.values() if isinstance(fact, Mapping) and not fact["owned"]]
+        reaching = [(*each, True) for each in _first(machine, module, folders, said)]
+        for folder, file, reaches in (
+            *reaching,
+            *((*each, False) for each in module_files(machine, module, near)),
+        ):
+            fact: dict[str, Json] = {
+                "file": file,
+                "module": module,
+                "owned": owned(machine, module, folder),
+                "reaches": reaches,
+                "rival": any(owned(machine, module, each) for each in folders if each != folder),
+            }
+            found.setdefault(file, fact)
+    return [fact for fact in found.values() if not fact["owned"]]
 
 
 def _first(machine: Machine, module: str, folders: Sequence[str], said: Said | None) -> list[tuple[str, str]]:

@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assay.gates.childview import child_view
-from assay.gates.compilers import accepted_range, ask_nvcc, first_nvcc, host_compiler, msvc_facts
+from assay.gates.compilers import (
+    accepted_range,
+    ask_nvcc,
+    dry_run,
+    first_nvcc,
+    host_compiler,
+    msvc_facts,
+    with_origin,
+)
 from assay.gates.context import Context
 from assay.gates.drivers import driver_facts, libcuda_facts
 from assay.gates.files import is_quoted, record
@@ -59,12 +67,13 @@ def _inside(context: Context, toolkit: Toolkit) -> dict[str, Json]:
     first = first_nvcc(child, child.split_path(child.getenv("PATH")))
     started = str(first["path"])
     nvcc = ask_nvcc(probes, started) if started else _UNASKED
+    planned = dry_run(probes, started, context.scratch) if started and not nvcc["problem"] else ""
     stated = version_file(machine, toolkit)
     whole = _with_versions(_with_loaded(machine, parts, loaded), nvcc, stated)
     return {
         "arch": _arch(context),
         "builtins": _builtins(machine, whole["nvrtc"]),
-        "compiler": host_compiler(context, child, probes, started if not nvcc["problem"] else ""),
+        "compiler": host_compiler(context, child, probes, planned),
         "layout": toolkit.layout,
         "libcuda": libcuda_facts(context, child, toolkit),
         "loaded": {"nvrtc": loaded},
@@ -73,7 +82,7 @@ def _inside(context: Context, toolkit: Toolkit) -> dict[str, Json]:
         "nvcc": nvcc,
         "origin": toolkit.origin,
         "parts": whole,
-        "path_nvcc": first,
+        "path_nvcc": with_origin(machine, first, planned),
         "pathfinder": {"asked": found.asked, "facts": found.facts, "problem": found.problem[:500]},
         "range": accepted_range(machine, toolkit),
         "selected_nvcc": first_nvcc(machine, context.selection.path),

@@ -3,8 +3,9 @@
 Facts::
 
     path_nvcc {path, kind, target, origin, profile}   the first nvcc on the children's PATH
-        ``kind`` is file, link or script; ``target`` what a script starts; ``profile`` whether nvcc.profile
-        lies beside the name by which it is started
+    selected_nvcc {…the same}                         the first nvcc on the selection's own PATH
+        ``kind`` is file, link or script; ``target`` what it starts; ``origin`` is ``""`` where a script does
+        not say; ``profile`` whether nvcc.profile lies beside the name by which it is started
     nvcc {asked, problem, version, architectures[]}   what nvcc itself says
     compiler {family, version, path, name, problem, found[]}   family gcc, clang or msvc
     range {gcc: {low, below}, clang: {…}, msvc: {…}}           what the toolkit's host_config.h accepts
@@ -41,12 +42,21 @@ def judge_nvcc(facts: Facts) -> Iterator[Finding]:
     elif text(first, "kind") == LINK and flag(first, "profile") is False:
         observed = f"{path} is a link to {text(first, 'target')}, and has no nvcc.profile beside it"
         yield finding("TOOLKIT-NVCC-LINK", observed, where=(path,))
-    elif text(first, "origin") and text(first, "origin") != text(facts, "origin"):
-        expected = text(facts, "parts.nvcc.path")
-        observed = f"{path} starts the nvcc of {text(first, 'origin')}, not of {text(facts, 'origin')}"
-        yield finding("TOOLKIT-NVCC-OTHER", observed, expected=expected, where=(path,))
     elif flag(facts, "nvcc.asked") and text(facts, "nvcc.problem"):
         yield finding("TOOLKIT-NVCC-FAILED", f"{path}: {text(facts, 'nvcc.problem')}", where=(path,))
+    yield from _other_nvcc(facts)
+
+
+def _other_nvcc(facts: Facts) -> Iterator[Finding]:
+    """Yield each nvcc of another toolkit that comes first, for the children or in the selection's PATH."""
+    own, expected = text(facts, "origin"), text(facts, "parts.nvcc.path")
+    found = [mapping(facts, name) for name in ("path_nvcc", "selected_nvcc")]
+    others = {
+        text(each, "path"): text(each, "origin") for each in found if text(each, "origin") not in {"", own}
+    }
+    for path, origin in others.items():
+        observed = f"{path} starts the nvcc of {origin}, not of {own}"
+        yield finding("TOOLKIT-NVCC-OTHER", observed, expected=expected, where=(path,))
 
 
 def judge_host(case: Case, facts: Facts) -> Iterator[Finding]:

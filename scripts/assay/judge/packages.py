@@ -5,7 +5,8 @@ Facts::
     distributions [{name, version, tags[], path, …}]   what the interpreter, or the folders, show
     modules {name: {found, origin}}                    where the interpreter finds each module
     site_packages [{path, version, …}]                 ``version`` as in …/python3.12/site-packages
-    local [{module, file, owned, reaches}]             files named as a package that the chain imports
+    local [{module, file, owned, rival, reaches}]      files named as a package that the chain imports
+        ``owned``: its folder has the distribution that brings it; ``rival``: another folder has
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from assay.judge.case import Case
 from assay.judge.catalogue import finding
 from assay.judge.interpreter import python_version
-from assay.judge.reading import flag, get, mapping, objects, text, texts
+from assay.judge.reading import flag, mapping, objects, text, texts
 from assay.model import Facts, Finding
 from assay.plan.versions import release, satisfies
 
@@ -157,11 +158,8 @@ def judge_shadows(facts: Facts) -> Iterator[Finding]:
     """Yield each local file that takes a package's place, in the children or in a script started there."""
     for each in objects(facts, "local"):
         file, module = text(each, "file"), text(each, "module")
-        if flag(each, "owned"):
-            continue
-        entry = "ENVIRONMENT-SHADOWED" if flag(each, "reaches") else "ENVIRONMENT-SHADOW-NEARBY"
-        yield finding(entry, f"{file} is imported as {module}", where=(file,))
-    for module, seen in mapping(facts, "modules").items():
-        if get(seen, "shadowed_by"):
-            file = text(seen, "shadowed_by")
-            yield finding("ENVIRONMENT-SHADOWED", f"{file} is imported as {module}", where=(file,))
+        observed, where = f"{file} is imported as {module}", (file,)
+        if not flag(each, "owned") and not flag(each, "reaches"):
+            yield finding("ENVIRONMENT-SHADOW-NEARBY", observed, where=where)
+        elif not flag(each, "owned") and flag(each, "rival"):
+            yield finding("ENVIRONMENT-SHADOWED", observed, where=where)

@@ -81,7 +81,7 @@ def _folder(case: Case, facts: Facts) -> Iterator[Finding]:
         observed = "CUDA_PATH begins or ends with a quotation mark"
         yield finding("TOOLKIT-QUOTED", observed, where=("folder",), platform=case.platform)
     elif state != FOLDER:
-        observed = f"CUDA_PATH names {path}: {text(facts, 'folder.problem') or state}"
+        observed = f"CUDA_PATH: {text(facts, 'folder.problem') or f'{path} is a {state}'}"
         yield finding("TOOLKIT-FOLDER", observed, where=(path,), platform=case.platform)
 
 
