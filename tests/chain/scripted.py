@@ -5,7 +5,8 @@
 The scenario is JSON: ``{"calls": FILE, "faults": {CALL: FAULT}}``.  Each call is appended to the file as
 ``open pycuda``, ``facts pycuda``, ``run pycuda pipeline.double``, ``close pycuda``, ``compile
 pipeline.double``, ``device``.  A fault is ``raise``, ``unavailable``, ``print`` (noise on both streams),
-``die`` (the process ends without a word) or ``wrong`` (each value is one too large).
+``die`` (the process ends without a word) or ``wrong`` (each value is one
+too large; a fact is a float).
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ class Scripted:
 
     def facts(self) -> dict[str, object]:
         """Tell nothing of interest."""
-        called(f"facts {self._name}")
-        return {"version": "0"}
+        fault = called(f"facts {self._name}")
+        return {"version": 0.5 if fault == "wrong" else "0"}
 
     def close(self) -> None:
         """Close."""

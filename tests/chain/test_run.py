@@ -153,6 +153,14 @@ def test_whatever_fails_all_that_was_opened_is_closed_in_reverse(
     assert len(ended.of("holding")) == 1
 
 
+def test_facts_that_no_event_can_hold_are_that_runtimes_failure(play: Play) -> None:
+    ended, calls = play(PIPELINE, {"facts wgpu": "wrong"})
+    (error,) = ended.of("error")
+    assert (error["step"], error["runtime"], error["type"]) == ("open", "wgpu", "TypeError")
+    assert calls[-3:] == ["close nvrtc", "close wgpu", "close pycuda"]
+    assert ended.of("chain")[0]["missing"] == ["wgpu"]
+
+
 def test_a_stage_that_fails_ends_its_chain_and_not_the_next(play: Play) -> None:
     ended, _calls = play(ALL, {"run pycuda pipeline.double": "raise"})
     (error,) = ended.of("error")

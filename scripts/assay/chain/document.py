@@ -26,8 +26,17 @@ def dumps(value: object) -> bytes:
     Raises:
         TypeError: it holds something that has no such form.
     """
-    text = json.dumps(_plain(value, 0), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return text.encode("utf-8")
+
+
+def plain(value: object) -> object:
+    """Return a value in the form that is written: lists for tuples, valid text.
+
+    Raises:
+        TypeError: it holds something that has no form in a document.
+    """
+    return _plain(value, 0)
 
 
 def write(path: Path, value: object) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from . import driver, interpreter, words
+from . import document, driver, interpreter, words
 from .compiling import image_to_run
 from .events import Events
 from .runtimes import Opener, Runtime, uses_cuda
@@ -91,11 +91,11 @@ def _open_all(
 
 def _open(
     name: str, request: RunRequest, around: Surroundings, stack: contextlib.ExitStack
-) -> tuple[Runtime, Mapping[str, object]]:
+) -> tuple[Runtime, object]:
     """Open one runtime, see to it that it is closed, and ask for its facts."""
     runtime = around.opener(name).open(request)
     stack.callback(_close, name, runtime, around.events)
-    return runtime, runtime.facts()
+    return runtime, document.plain(runtime.facts())  # what has no form is this runtime's error
 
 
 def _close(name: str, runtime: Runtime, events: Events) -> None:
@@ -113,7 +113,7 @@ def _device(when: str, request: RunRequest, around: Surroundings, opened: Mappin
     """Report the CUDA device where a runtime is open that uses it."""
     if not any(uses_cuda(name) for name in opened):
         return
-    device = _attempt(around.events, lambda: around.device(request.ordinal), step="device")
+    device = _attempt(around.events, lambda: document.plain(around.device(request.ordinal)), step="device")
     if device is not None:
         around.events.emit("device", when=when, device=device)
 
