@@ -61,14 +61,14 @@ def cuda_version(header: str) -> int | None:
 
 
 def table_text(include: Path) -> str:
-    """Return the table that the headers in ``include`` give, those that are there.
+    """Return the table that the headers in ``include`` give.
 
     Raises:
-        StorageError: a header cannot be read.
+        StorageError: a header is missing or cannot be read.
     """
-    texts = {name: read_header(include / name) for name in HEADERS if (include / name).is_file()}
+    texts = {name: read_header(include / name) for name in HEADERS}
     names = sorted(frozenset().union(*map(declared_names, texts.values())))
-    version = cuda_version(texts.get("cuda.h", ""))
+    version = cuda_version(texts["cuda.h"])
     head = (
         "# Names that the CUDA driver library exports: what programs may link against, one a line.\n"
         f"# From the headers of CUDA_VERSION {version}: {', '.join(texts)}.\n"
