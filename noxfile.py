@@ -69,19 +69,19 @@ def build(session: nox.Session) -> None:
 
 @nox.session
 def installed(session: nox.Session) -> None:
-    """Install the built wheel into a fresh overlay of the selection and use it."""
+    """Gate: that wheel, installed away from its sources, is what is imported."""
     body.gate(session)
 
 
 @nox.session
 def chain(session: nox.Session) -> None:
-    """Run every planned chain on the GPU and compare each value."""
+    """Gate: every chain of the plan, value by value, on the GPU."""
     body.gate(session)
 
 
 @nox.session
 def references(session: nox.Session) -> None:
-    """Record whether each document that the plan cites is still there, and its digest."""
+    """Gate: the documents that the plan cites are there (optional, needs a network)."""
     body.gate(session)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 
@@ -51,11 +50,6 @@ def test_no_module_is_longer_than_the_limit() -> None:
     lengths = {path: len(path.read_text("utf-8").splitlines()) for path in modules()}
     assert len(lengths) > len(FILES)
     assert {path: length for path, length in lengths.items() if length > MODULE_LINES} == {}
-
-
-def test_every_module_says_what_it_is_for() -> None:
-    silent = [path for path in modules() if not ast.get_docstring(ast.parse(path.read_text("utf-8")))]
-    assert [path for path in silent if path.read_bytes().strip()] == []
 
 
 def test_no_file_names_a_host_but_those_of_cited_documents() -> None:

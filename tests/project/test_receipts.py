@@ -1,31 +1,42 @@
-"""Every bundle that is released with the project still verifies."""
+"""Every bundle that is released with the project still verifies, and is the one that its table names."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-
-import pytest
 
 from assay.evidence.verify import verify_bundle
 from assay.model import Tier, Verdict
 from tests.project.files import PROJECT
 
-BUNDLES = sorted((PROJECT / "receipts").glob("*.tar"))
+RECEIPTS = PROJECT / "receipts"
+NAMED = dict(
+    re.findall(
+        r"^\| `([^`]+\.tar)` \| `([0-9a-f]{64})` \|", (RECEIPTS / "README.md").read_text(), re.MULTILINE
+    )
+)
 
 MAX_BYTES = 5_000_000
 """A released bundle stays small enough to be kept in the repository."""
 
 
-def test_there_is_a_bundle_of_a_physical_machine() -> None:
-    verified = [verify_bundle(path) for path in BUNDLES]
+def released() -> list[Path]:
+    """Return the released bundles."""
+    return sorted(RECEIPTS.glob("*.tar"))
+
+
+def test_every_released_bundle_verifies_and_is_the_one_that_is_named() -> None:
+    assert {path.name for path in released()} == set(NAMED)
+    for path in released():
+        verified = verify_bundle(path, expect_digest=NAMED[path.name])
+        assert verified.intact, path
+        assert verified.bundle_digest == NAMED[path.name]
+        assert path.stat().st_size < MAX_BYTES
+
+
+def test_one_of_them_qualifies_on_a_physical_machine() -> None:
+    verified = [verify_bundle(path) for path in released()]
     qualified = [
         each for each in verified if each.verdict is Verdict.QUALIFIED and each.tier is Tier.PHYSICAL
     ]
     assert qualified
-
-
-@pytest.mark.parametrize("bundle", BUNDLES, ids=lambda path: path.stem)
-def test_a_released_bundle_verifies(bundle: Path) -> None:
-    verified = verify_bundle(bundle)
-    assert verified.intact
-    assert bundle.stat().st_size < MAX_BYTES
