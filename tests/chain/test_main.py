@@ -14,8 +14,6 @@ from assay.chain import main as command
 from assay.chain import spec
 from tests.chain.support import Child, chain, open_pipe, run_request
 
-pytestmark = pytest.mark.gate
-
 REQUEST = run_request([chain("pipeline")])
 
 
@@ -56,6 +54,7 @@ def test_a_request_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert command.main(["compile", "--request", str(path), "--output", str(tmp_path)]) == command.USAGE
 
 
+@pytest.mark.gate
 def test_a_selection_without_packages_is_told_runtime_by_runtime(bare: Child) -> None:
     ended = bare.run(REQUEST)
     assert ended.exit == command.FAILED
@@ -73,6 +72,7 @@ def test_events_need_a_descriptor_of_their_own(bare: Child, number: str) -> None
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.gate
 def test_a_reader_that_has_gone_ends_the_child(bare: Child, tmp_path: Path) -> None:
     path = tmp_path / "request.json"
     path.write_text(json.dumps(REQUEST))

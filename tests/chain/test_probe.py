@@ -33,7 +33,6 @@ def test_parts_are_told_beside_a_part_that_cannot_tell(tmp_path: Path) -> None:
         assert told[part]["error"]["reason"] == "package-missing"
 
 
-@pytest.mark.gate
 def test_the_exit_status_says_whether_all_was_told(tmp_path: Path) -> None:
     child = Child(sys.executable, tmp_path)
     bare = Child(sys.executable, tmp_path, program=("-S", child.argv()[-1]))
@@ -43,7 +42,6 @@ def test_the_exit_status_says_whether_all_was_told(tmp_path: Path) -> None:
     assert json.loads(Path(result).read_text())["schema"] == probe.SCHEMA
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize("parts", [[], ["nonsense"], ["interpreter", "nonsense"]])
 def test_an_unknown_part_is_a_usage_error(tmp_path: Path, parts: list[str]) -> None:
     done = Child(sys.executable, tmp_path).call("probe", "--result", str(tmp_path / "result.json"), *parts)
@@ -51,7 +49,6 @@ def test_an_unknown_part_is_a_usage_error(tmp_path: Path, parts: list[str]) -> N
     assert not (tmp_path / "result.json").exists()
 
 
-@pytest.mark.gate
 def test_a_result_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     result = str(tmp_path / "no such folder" / "result.json")
     done = Child(sys.executable, tmp_path).call("probe", "--result", result, "interpreter")
@@ -60,7 +57,6 @@ def test_a_result_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     assert b"Traceback" not in done.stderr
 
 
-@pytest.mark.gate
 def test_a_local_module_of_the_working_folder_does_not_come_in(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "numpy.py").write_text("raise SystemExit('it was run')\n")
