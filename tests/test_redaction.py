@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.model import Json
 from assay.redaction import RedactingStream, Redactor, make_redactor
 
 pytestmark = pytest.mark.gate
@@ -16,6 +17,8 @@ ROOTS = (
     ("$HOME", "/home/someone"),
     ("$PROJECT", "/home/someone/project"),
 )
+
+SECRET = {"MY_TOKEN": "sesame"}
 
 
 def redactor(**environ: str) -> Redactor:
@@ -58,6 +61,8 @@ def test_a_system_prefix_is_never_a_root() -> None:
         ("GITHUB_TOKEN", "hunter", False),
         ("DB_PASSWORD", "correct horse", False),
         ("AWS_SECRET_ACCESS_KEY", "abcdef", False),
+        ("NOX_CURRENT_SESSION", "qualify", True),
+        ("SESSION_ID", "abcdef", False),
         ("API_KEY", "12345", True),  # under six characters: replacing it would destroy logs
         ("NOISE", "yes", True),
         ("BUILD_LABEL", "internal-codename-7", False),
@@ -78,26 +83,39 @@ def test_a_plan_may_allow_a_value() -> None:
 
 
 def test_redactions_are_counted_and_rootings_are_not() -> None:
-    _, count = redactor(MY_TOKEN="sesame").text("sesame /srv/env sesame")
+    _, count = redactor(**SECRET).text("sesame /srv/env sesame")
     assert count == 2
 
 
 def test_facts_are_redacted_in_values_and_keys_at_any_depth() -> None:
-    facts = {"a": [{"/srv/env/x": "sesame"}], "n": 3, "t": True, "z": None}
-    assert redactor(MY_TOKEN="sesame").json(facts) == (
+    facts: Json = {"a": [{"/srv/env/x": "sesame"}], "n": 3, "t": True, "z": None}
+    assert redactor(**SECRET).json(facts) == (
         {"a": [{"$SELECTION/x": "[redacted]"}], "n": 3, "t": True, "z": None},
         1,
     )
 
 
 PIECES = st.sampled_from(
-    [b"/srv/env", b"/srv/env/lib/nvidia/cu13", b"sesame", b"ses", b" ", b"\n", b"x", b"/", b".", b"-I", b"\xff", b"$"]
+    [
+        b"/srv/env",
+        b"/srv/env/lib/nvidia/cu13",
+        b"sesame",
+        b"ses",
+        b" ",
+        b"\n",
+        b"x",
+        b"/",
+        b".",
+        b"-I",
+        b"\xff",
+        b"$",
+    ]
 )
 
 
 @given(st.lists(PIECES, max_size=20), st.lists(st.integers(1, 7), max_size=60))
 def test_a_stream_equals_the_whole_wherever_it_is_cut(pieces: list[bytes], sizes: list[int]) -> None:
-    made, whole = redactor(MY_TOKEN="sesame"), b"".join(pieces)
+    made, whole = redactor(**SECRET), b"".join(pieces)
     stream, out, rest = RedactingStream(made), b"", whole
     for size in sizes:
         out, rest = out + stream.feed(rest[:size]), rest[size:]

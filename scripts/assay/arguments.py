@@ -34,7 +34,9 @@ def parse_arguments(arguments: list[str]) -> Invocation:
 
 def _parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    parser = argparse.ArgumentParser(prog="assay", description="Qualify a GPU release and verify the evidence.")
+    parser = argparse.ArgumentParser(
+        prog="assay", description="Qualify a GPU release and verify the evidence."
+    )
     parser.add_argument("--version", action="version", version=f"assay {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, purpose, add in _COMMANDS:
@@ -45,7 +47,9 @@ def _parser() -> argparse.ArgumentParser:
 def _add_qualify(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``qualify``."""
     _add_run(parser)
-    parser.add_argument("--challenge", default="", metavar="HEX", help="an auditor's value, mixed into fresh values")
+    parser.add_argument(
+        "--challenge", default="", metavar="HEX", help="an auditor's value, mixed into fresh values"
+    )
 
 
 def _add_gate(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +68,9 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 
 def _add_project(parser: argparse.ArgumentParser) -> None:
     """Add the project's folder."""
-    parser.add_argument("--project", type=Path, default=Path(), metavar="DIR", help="the project (default: here)")
+    parser.add_argument(
+        "--project", type=Path, default=Path(), metavar="DIR", help="the project (default: here)"
+    )
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:
@@ -75,10 +81,14 @@ def _add_json(parser: argparse.ArgumentParser) -> None:
 def _add_verify(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``verify``."""
     parser.add_argument("bundle", type=Path, metavar="BUNDLE")
-    parser.add_argument("--expect-digest", metavar="SHA256", help="the bundle digest you were told another way")
+    parser.add_argument(
+        "--expect-digest", metavar="SHA256", help="the bundle digest you were told another way"
+    )
     parser.add_argument("--accept", action="append", default=[], choices=["unanchored", "rehearsed"])
     parser.add_argument("--tier", choices=[tier.value for tier in Tier], help="accept only this tier")
-    parser.add_argument("--plan", type=Path, metavar="FILE", help="the plan that you expect: a pyproject.toml")
+    parser.add_argument(
+        "--plan", type=Path, metavar="FILE", help="the plan that you expect: a pyproject.toml"
+    )
     parser.add_argument("--not-older-than", metavar="DAYS", type=int, help="refuse an older run")
     parser.add_argument("--challenge", metavar="HEX", help="the value that the run had to mix in")
     _add_json(parser)
@@ -97,7 +107,9 @@ def _add_bundle(parser: argparse.ArgumentParser) -> None:
 def _add_fetch(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``fetch``."""
     _add_project(parser)
-    parser.add_argument("name", nargs="?", metavar="NAME", help="a pinned provider with a URL (default: all here)")
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="a pinned provider with a URL (default: all here)"
+    )
     parser.add_argument("--to", type=Path, metavar="DIR", help="the folder (default: .assay/providers)")
 
 

@@ -2,7 +2,8 @@
 
 Importing this module loads almost nothing, so that ``assay --version`` starts about as fast as Python does.
 
-Exit codes: 0 qualified (of ``gate``: passed), 1 rejected, 2 usage or plan error, 3 undecided, 4 invalid bundle.
+Exit codes: 0 qualified (of ``gate``: passed), 1 rejected, 2 usage or plan error, 3 undecided, 4 invalid
+bundle.
 """
 
 from __future__ import annotations

@@ -112,5 +112,7 @@ def read_bounded(path: Path, limit: int) -> bytes:
     with storage_errors("read", path), path.open("rb") as stream:
         data = stream.read(limit + 1)
     if len(data) > limit:
-        raise StorageError(f"{path} is larger than {limit} bytes", f"at most {limit} bytes", "name a smaller file")
+        raise StorageError(
+            f"{path} is larger than {limit} bytes", f"at most {limit} bytes", "name a smaller file"
+        )
     return data

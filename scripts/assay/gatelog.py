@@ -1,4 +1,4 @@
-"""A gate's log: redacted as it comes, whole up to 4 MiB, otherwise its first and last MiB (FORMATS, Receipt)."""
+"""A gate's log: redacted as it comes, whole up to 4 MiB, otherwise its first and last MiB (FORMATS)."""
 
 from __future__ import annotations
 

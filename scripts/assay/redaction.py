@@ -20,7 +20,7 @@ RULES = 1
 MARK = b"[redacted]"
 
 SECRET_NAME = re.compile(
-    r"TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|PRIVATE|API_?KEY|ACCESS_?KEY|AUTH|COOKIE|SIGNING_?KEY|SESSION",
+    r"TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|PRIVATE|API_?KEY|ACCESS_?KEY|AUTH|COOKIE|SIGNING_?KEY|SESSION_?(?:ID|KEY|TOKEN)",
     re.IGNORECASE,
 )
 SHORTEST_SECRET = 6
@@ -153,14 +153,16 @@ def make_redactor(
 
     Args:
         environ: the environment of the run.
-        roots: names such as ``$TOOLKIT`` with the absolute paths they stand for; of nested ones the longest wins.
+        roots: names such as ``$TOOLKIT`` with the absolute paths they stand for; the longest one wins.
         allowed: further variables whose values may be shown.
     """
     usable = sorted(
         {(path.rstrip("/\\"), name) for name, path in roots if path.rstrip("/\\") not in _NEVER_ROOTS},
         key=lambda pair: (-len(pair[0]), pair[1]),
     )
-    replacements = {value.encode("utf-8", "surrogateescape"): MARK for value in _secrets(environ, frozenset(allowed))}
+    replacements = {
+        value.encode("utf-8", "surrogateescape"): MARK for value in _secrets(environ, frozenset(allowed))
+    }
     for path, name in reversed(usable):
         replacements[path.encode("utf-8", "surrogateescape")] = name.encode()
     ordered = tuple((name, path) for path, name in usable)

@@ -109,15 +109,31 @@ def resolve_selection(
     separator = ";" if platform is Platform.WINDOWS else ":"
     if file is not None:
         values = read_selection(file)
-        return Selection(True, str(file), values, _others(environ, values), separator)
+        return Selection(
+            explicit=True,
+            source=str(file),
+            values=values,
+            ignored=_others(environ, values),
+            separator=separator,
+        )
     if any(environ.get(variable) for variable in DECIDING):
         chosen = {name: environ[name] for name in VARIABLES if environ.get(name)}
-        return Selection(True, "environment", MappingProxyType(chosen), (), separator)
+        return Selection(
+            explicit=True, source="environment", values=MappingProxyType(chosen), separator=separator
+        )
     ignored = tuple(name for name in (SITE_PACKAGES, TOOLKIT) if environ.get(name))
     embedded = project / EMBEDDED_FILE
     if embedded.is_file():
-        return Selection(False, "embedded", read_selection(embedded), ignored, separator)
-    return Selection(False, "none", MappingProxyType({}), ignored, separator)
+        return Selection(
+            explicit=False,
+            source="embedded",
+            values=read_selection(embedded),
+            ignored=ignored,
+            separator=separator,
+        )
+    return Selection(
+        explicit=False, source="none", values=MappingProxyType({}), ignored=ignored, separator=separator
+    )
 
 
 def _others(environ: Mapping[str, str], values: Mapping[str, str]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from assay.selection import Selection
 
 
 def selection(**values: str) -> Selection:
-    return Selection(True, "test", MappingProxyType(values))
+    return Selection(explicit=True, source="test", values=MappingProxyType(values))
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,13 @@ PLAN: dict[str, Any] = {
     "deadlines": {"chain": 120},
     "versions": {"linux": {"python": ">=3.11,<3.15", "cuda": "==13.0.*"}},
     "provider": [
-        {"name": "wgpu-native", "platform": "linux", "interface": "wgpu-native", "sha256": SHA, "symbols": ["a"]}
+        {
+            "name": "wgpu-native",
+            "platform": "linux",
+            "interface": "wgpu-native",
+            "sha256": SHA,
+            "symbols": ["a"],
+        }
     ],
     "backend": {"linux": "Vulkan"},
     "chains": {"linux": ["pipeline"]},

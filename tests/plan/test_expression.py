@@ -46,7 +46,8 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "x/2", "x**2", "__import__('os')", "x;1", "(x", "x)", "2x", "x 2", "x.real", "٣*x", "1e3", "+"]
+    "text",
+    ["", "x/2", "x**2", "__import__('os')", "x;1", "(x", "x)", "2x", "x 2", "x.real", "٣*x", "1e3", "+"],
 )
 def test_what_is_not_in_the_grammar_is_refused(text: str) -> None:
     with pytest.raises(PlanError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -121,13 +120,13 @@ def test_a_plan_without_an_essential_gate_cannot_qualify(gate: str) -> None:
 
 
 @given(JSON)
-def test_any_json_is_read_or_refused(value: Any) -> None:
+def test_any_json_is_read_or_refused(value: object) -> None:
     with pytest.raises(PlanError):
         parse_plan(value)
 
 
 @given(st.sampled_from(sorted(plan_table())), JSON)
-def test_any_value_of_any_key_is_read_or_refused(key: str, value: Any) -> None:
+def test_any_value_of_any_key_is_read_or_refused(key: str, value: object) -> None:
     table = plan_table()
     table[key] = value
     try:

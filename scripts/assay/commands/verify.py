@@ -49,5 +49,7 @@ def read_plan(file: Path) -> Plan:
         return load_plan(file.parent)
     document = parse(read_bounded(file, MANIFEST_BYTES), member=file.name)
     if not isinstance(document, dict) or "plan" not in document:
-        raise UsageError(f"{file} holds no plan", "a pyproject.toml or a plan.json", "name the plan you expect")
+        raise UsageError(
+            f"{file} holds no plan", "a pyproject.toml or a plan.json", "name the plan you expect"
+        )
     return parse_plan(document["plan"], "plan")

@@ -49,4 +49,6 @@ def _ran(outcome: Outcome) -> bool:
 
 def _one_line(text: str) -> str:
     """Return text that cannot move a terminal's cursor: control characters become spaces or escapes."""
-    return "".join(char if char.isprintable() else " " if char in "\n\t" else ascii(char)[1:-1] for char in text)
+    return "".join(
+        char if char.isprintable() else " " if char in "\n\t" else ascii(char)[1:-1] for char in text
+    )

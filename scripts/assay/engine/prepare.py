@@ -70,9 +70,13 @@ def prepare(request: Request) -> Prepared:
 def _check(request: Request, machine: Machine) -> None:
     """Refuse what can be refused before anything is read."""
     if machine.getenv(NESTED):
-        raise UsageError(f"{NESTED} is set: a run is under way", "one run at a time", "do not start a run from a gate")
+        raise UsageError(
+            f"{NESTED} is set: a run is under way", "one run at a time", "do not start a run from a gate"
+        )
     challenge = request.challenge
     if challenge and (len(challenge) > 128 or challenge.strip("0123456789abcdef")):  # noqa: PLR2004  # 64 bytes of hex
         raise UsageError(f"the challenge is {challenge[:140]!r}", "1 to 128 lower-case hex digits", "")
     if request.artifact is not None and not request.artifact.is_file():
-        raise UsageError(f"{request.artifact} is not a file", "a wheel", "name the wheel that --artifact takes")
+        raise UsageError(
+            f"{request.artifact} is not a file", "a wheel", "name the wheel that --artifact takes"
+        )

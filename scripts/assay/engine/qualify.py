@@ -1,4 +1,7 @@
-"""``qualify`` from the plan to the exit code: run, bundle, verify as a stranger would, say what came of it."""
+"""``qualify`` from the plan to the exit code: run, bundle, verify as a stranger would, say what came of it.
+
+One gate alone takes the same way, without bundle and verdict.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ from assay.engine.run import run_plan
 from assay.errors import PlanError
 from assay.evidence.bundle import write_bundle
 from assay.evidence.runfolder import prune_runs
-from assay.evidence.verify import Verification, verify_bundle
+from assay.evidence.verification import Verification
+from assay.evidence.verify import verify_bundle
 from assay.files import write_atomic
 from assay.judge.row import GateRow
 from assay.judge.table import row, rows
@@ -101,7 +105,9 @@ def _verdict_lines(verified: Verification, bundle: Path, planned: Tier) -> Seque
     """Return the end of a run: verdict with tier, claims, open claims, bundle and its digest."""
     seen = verified.tier.value if verified.tier is not None else "none seen"
     lines = ["", f"verdict: {verified.verdict.value} (tier: {seen}, planned: {planned.value})"]
-    lines += [f"  established: {claim.text} [{', '.join(claim.gates)}]" for claim in verified.claims.established]
+    lines += [
+        f"  established: {claim.text} [{', '.join(claim.gates)}]" for claim in verified.claims.established
+    ]
     lines += [f"  not established: {text}" for _, text in verified.claims.open]
     if verified.verdict is Verdict.UNDECIDED and verified.tier is not planned:
         lines.append(f"  {REHEARSE}")

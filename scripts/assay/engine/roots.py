@@ -40,7 +40,9 @@ def prefix_of(executable: str | None, platform: Platform) -> str | None:
     """
     if not executable:
         return None
-    path: PurePath = PureWindowsPath(executable) if platform is Platform.WINDOWS else PurePosixPath(executable)
+    path: PurePath = (
+        PureWindowsPath(executable) if platform is Platform.WINDOWS else PurePosixPath(executable)
+    )
     if platform is not Platform.WINDOWS or path.parent.name.lower() == "scripts":
         return str(path.parent.parent)
     return str(path.parent)
@@ -58,7 +60,10 @@ def _selected(selection: Selection) -> Iterable[tuple[str, str]]:
 
 def _below(path: str, roots: Iterable[str]) -> bool:
     """Say whether a path lies below one of the roots."""
-    return any(path == root or path.startswith((root.rstrip("/\\") + "/", root.rstrip("/\\") + "\\")) for root in roots)
+    return any(
+        path == root or path.startswith((root.rstrip("/\\") + "/", root.rstrip("/\\") + "\\"))
+        for root in roots
+    )
 
 
 def _both(machine: Machine, name: str, path: str) -> Iterable[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import secrets
 import time
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ def run_plan(prepared: Prepared, rows: tuple[GateRow, ...], receipts: Path, say:
     """
     for line in selection_lines(prepared.selection):
         say(line)
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
     nonce = secrets.token_hex(NONCE_BYTES)
     start = Start(rfc3339(now), nonce, prepared.request.challenge, prepared.platform, prepared.plan)
     folder = create_run(receipts, start)
@@ -66,7 +66,7 @@ def _setup(prepared: Prepared, folder: Path, nonce: str, rows: tuple[GateRow, ..
         redactor=prepared.redactor,
         observe=observers(prepared.plan, tuple(row.name for row in rows)),
         monotonic_ns=time.monotonic_ns,
-        now=lambda: datetime.datetime.now(datetime.UTC),
+        now=lambda: dt.datetime.now(dt.UTC),
     )
 
 

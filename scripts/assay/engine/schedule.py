@@ -67,7 +67,11 @@ class _State(Generic[R]):
 
 
 def run_graph(
-    rows: tuple[GateRow, ...], plan: Plan, platform: Platform, deadlines: Mapping[str, float], actions: Actions[R]
+    rows: tuple[GateRow, ...],
+    plan: Plan,
+    platform: Platform,
+    deadlines: Mapping[str, float],
+    actions: Actions[R],
 ) -> dict[str, R]:
     """Run every gate once those it needs have ended; return the results by gate, in order of their end.
 

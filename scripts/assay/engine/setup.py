@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class Setup:
     redactor: Redactor
     observe: Mapping[str, Observe]
     monotonic_ns: Callable[[], int]
-    now: Callable[[], datetime.datetime]
+    now: Callable[[], dt.datetime]
 
     def case(self, facts: Mapping[str, Facts]) -> Case:
         """Return what a judge knows, given the facts of earlier gates."""
@@ -98,6 +98,6 @@ class FactsBoard:
             return dict(self._facts)
 
 
-def rfc3339(moment: datetime.datetime) -> str:
+def rfc3339(moment: dt.datetime) -> str:
     """Return a UTC time as RFC 3339 with ``Z``, whole seconds."""
-    return moment.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -42,7 +42,9 @@ def judge_gate(case: Case, row: GateRow, rules: int, facts: Facts) -> tuple[Find
             return (_broke(facts),)
         return judge(case, facts)
     except MalformedFacts as malformed:
-        return (finding("FACTS-MALFORMED", str(malformed), expected=malformed.expected, where=(malformed.path,)),)
+        return (
+            finding("FACTS-MALFORMED", str(malformed), expected=malformed.expected, where=(malformed.path,)),
+        )
 
 
 def _broke(facts: Facts) -> Finding:

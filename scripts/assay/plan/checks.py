@@ -41,7 +41,9 @@ def check_qualifies(plan: Plan, path: str = "tool.assay") -> None:
     """
     missing = [gate for gate in ESSENTIAL if gate not in plan.gates]
     if missing:
-        raise PlanError(f"{path}.gates", f"lacks {', '.join(missing)}", f"at least {', '.join(ESSENTIAL)}", "")
+        raise PlanError(
+            f"{path}.gates", f"lacks {', '.join(missing)}", f"at least {', '.join(ESSENTIAL)}", ""
+        )
 
 
 def _check_gates(plan: Plan, path: str) -> None:

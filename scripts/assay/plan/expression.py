@@ -112,15 +112,15 @@ def _factor(tokens: tuple[str, ...], path: str) -> tuple[Term, tuple[str, ...]]:
     return _leaf(head, path), rest
 
 
-def _leaf(token: str, path: str) -> Term:
+def _leaf(word: str, path: str) -> Term:
     """Return the term of a single token."""
-    if token == "x":
+    if word == "x":
         return lambda x, _: (x, abs(x), abs(x))
-    if token == "i":
+    if word == "i":
         return lambda _, i: (i, abs(i), abs(i))
-    if token.isdecimal() and token.isascii():
-        return _constant(int(token))
-    raise PlanError(path, f"has {token!r} where a value should stand", "an integer, x or i", "")
+    if word.isdecimal() and word.isascii():
+        return _constant(int(word))
+    raise PlanError(path, f"has {word!r} where a value should stand", "an integer, x or i", "")
 
 
 def _constant(number: int) -> Term:

@@ -129,7 +129,7 @@ def _check_stages(chain: Chain, path: str) -> None:
 
 
 def _check_exact(chain: Chain, most: int, last: int, path: str) -> None:
-    """Refuse a chain that can leave the exact integers for inputs up to ``most`` at indices up to ``last``."""
+    """Refuse a chain that can leave the exact integers for inputs up to ``most``, indices to ``last``."""
     reached = most
     for number, stage in enumerate(chain.stages):
         given = most if stage.input == "values" else reached

@@ -51,7 +51,9 @@ def _chain(path: Path) -> dict[str, object]:
     if not isinstance(stages, list):
         raise PlanError(f"{where}.stage", "is missing or not a list", "[[stage]] tables", "")
     chain["sha256"] = _digest(path, where)
-    chain["stage"] = [_with_digest(stage, path.parent, f"{where}.stage.{n}") for n, stage in enumerate(stages)]
+    chain["stage"] = [
+        _with_digest(stage, path.parent, f"{where}.stage.{n}") for n, stage in enumerate(stages)
+    ]
     return chain
 
 
@@ -77,7 +79,9 @@ def _toml(path: Path, where: str) -> Mapping[str, object]:
     try:
         return tomllib.loads(_read(path, where).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PlanError(where, f"is not TOML: {error}", "a TOML document in UTF-8", "correct the file") from error
+        raise PlanError(
+            where, f"is not TOML: {error}", "a TOML document in UTF-8", "correct the file"
+        ) from error
     except RecursionError as error:
         raise PlanError(where, "is nested too deeply", "a flat document", "") from error
 

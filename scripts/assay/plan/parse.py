@@ -132,10 +132,7 @@ def _chain_names(value: object, path: str) -> tuple[str, ...]:
 def _kernels(table: Table) -> Mapping[str, Chain]:
     """Read every chain."""
     return MappingProxyType(
-        {
-            as_text(name, table.at(name), _WORD): parse_chain(name, table.table(name))
-            for name in table.names()
-        }
+        {as_text(name, table.at(name), _WORD): parse_chain(name, table.table(name)) for name in table.names()}
     )
 
 
@@ -227,6 +224,8 @@ def _reference(value: object, path: str) -> Reference:
 def _claim(value: object, path: str) -> Claim:
     """Read one claim."""
     table = Table(value, path)
-    claim = Claim(table.text("id", match=_WORD), table.text("text"), table.texts("gates", (), match=GATE_NAME))
+    claim = Claim(
+        table.text("id", match=_WORD), table.text("text"), table.texts("gates", (), match=GATE_NAME)
+    )
     table.finish()
     return claim

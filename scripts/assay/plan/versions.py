@@ -14,9 +14,16 @@ from types import MappingProxyType
 from assay.errors import PlanError
 
 _CLAUSE = re.compile(r"(==|!=|>=|<=|>|<)\s*(\d+(?:\.\d+)*)(\.\*)?")
-_RELEASE = re.compile(r"\d+(?:\.\d+)*")
+_RELEASE = re.compile(r"\d{1,18}(?:\.\d{1,18})*")
 _COMPARE: Mapping[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = MappingProxyType(
-    {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "==": operator.eq, "!=": operator.ne}
+    {
+        ">=": operator.ge,
+        "<=": operator.le,
+        ">": operator.gt,
+        "<": operator.lt,
+        "==": operator.eq,
+        "!=": operator.ne,
+    }
 )
 
 
