@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assay.gates.probes import Probes
+from assay.judge.device import NVML_HUNG
 from assay.machine import Machine, nvidia
 from assay.model import Facts, Json
 
@@ -20,7 +21,7 @@ def nvml_facts(probes: Probes) -> Facts:
     """Return what NVML says, or ``problem``: ``deadline``, or why it does not answer."""
     said = probes.chain((NVML,), DEADLINE_S)[NVML]
     if said.silent:
-        return {"problem": "deadline"}
+        return {"problem": NVML_HUNG}
     return {"problem": said.problem} if said.problem else dict(said.facts)
 
 

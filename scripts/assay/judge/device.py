@@ -3,7 +3,7 @@
 Facts::
 
     devices.before, devices.after       the CUDA driver's word: name, uuid, pci_bus, cuda_version, …
-    nvml.before, nvml.after             NVML's word {driver_version, gpus[]}, or {problem, error {…}}
+    nvml.before, nvml.after             NVML's word {driver_version, gpus[]}, or {problem}
     proc.before, proc.after             {module {version, flavour}, modules {…}, gpus [{…}]} from files
     adapter {backend_type, adapter_type, device, vendor_id, device_id, …}
     child.pid
@@ -23,6 +23,9 @@ from assay.model import Facts, Finding, Json, Tier
 NVIDIA = 0x10DE
 """NVIDIA's PCI vendor number (PCI ID repository)."""
 
+NVML_HUNG = "deadline"
+"""The ``problem`` of an NVML that did not answer in time."""
+
 SOFTWARE = "CPU"
 """WebGPU's adapter type of a software renderer."""
 
@@ -40,7 +43,7 @@ class Relation(StrEnum):
 
 def judge_device(case: Case, facts: Facts, tier: Tier | None) -> Iterator[Finding]:
     """Yield what is wrong with the device."""
-    yield from _nvml(case, facts)
+    yield from _nvml(facts, tier)
     yield from _changed(facts)
     adapter = mapping(facts, "adapter")
     if adapter:
@@ -49,18 +52,15 @@ def judge_device(case: Case, facts: Facts, tier: Tier | None) -> Iterator[Findin
         yield finding("CHAIN-BACKEND", "WGSL ran and no adapter is recorded", where=("adapter",))
 
 
-def _nvml(case: Case, facts: Facts) -> Iterator[Finding]:
-    """Yield where NVML hung, or did not answer although CUDA ran and the plan is no rehearsal."""
-    for when in ("before", "after"):
-        problem = text(facts, f"nvml.{when}.problem")
-        if problem == "deadline":
-            yield finding(
-                "CHAIN-NVML-DEADLINE", f"NVML gave no answer {when} the chain", where=(f"nvml.{when}",)
-            )
-        elif problem and get(facts, "devices.after") is not None and case.plan.tier is not Tier.REHEARSAL:
-            error = mapping(facts, f"nvml.{when}.error")
-            observed = f"{problem}: {text(error, 'reason')} {text(error, 'message')}".strip()
-            yield finding("CHAIN-NVML", observed, where=(f"nvml.{when}",))
+def _nvml(facts: Facts, tier: Tier | None) -> Iterator[Finding]:
+    """Yield where NVML hung, or did not answer although CUDA ran on what is no rehearsal."""
+    problems = {when: text(facts, f"nvml.{when}.problem") for when in ("before", "after")}
+    where = tuple(f"nvml.{when}" for when, problem in problems.items() if problem)
+    if NVML_HUNG in problems.values():
+        yield finding("CHAIN-NVML-DEADLINE", "NVML gave no answer", where=where)
+    elif where and get(facts, "devices.after") is not None and tier is not Tier.REHEARSAL:
+        observed = "; ".join(dict.fromkeys(problem for problem in problems.values() if problem))
+        yield finding("CHAIN-NVML", observed, where=where)
 
 
 def _changed(facts: Facts) -> Iterator[Finding]:
