@@ -125,6 +125,8 @@ def recover(store: Store) -> None:
             _put_back(store)
         _remove(store.previous)
         _remove(store.scratch)
+        for part in store.root.glob(".*.part"):
+            part.unlink()
     _write_selection_file(store)
 
 
