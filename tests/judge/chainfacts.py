@@ -208,9 +208,9 @@ def tier(facts: Document, case: Case = CASE) -> Tier | None:
     return derive_tier(case, facts)
 
 
-def mapped(path: str, sha256: str = "", **more: object) -> Document:
+def mapped(path: str, sha256: str | None = None, **more: object) -> Document:
     """Return one mapped file."""
-    digest = sha256 or digest_of(path)
+    digest = digest_of(path) if sha256 is None else sha256
     return {
         "deleted": False,
         "method": "mapping",

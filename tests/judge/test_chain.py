@@ -343,7 +343,7 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(st.lists(st.tuples(st.sampled_from(PATHS), JSON), min_size=1, max_size=3))
 def test_the_judge_never_raises_on_edited_facts(edits: list[tuple[str, Any]]) -> None:
     facts = facts_with()
@@ -358,7 +358,7 @@ def test_the_judge_never_raises_on_edited_facts(edits: list[tuple[str, Any]]) ->
     assert isinstance(claim(CASE, facts), str)
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(st.dictionaries(st.sampled_from(sorted(facts_with())), JSON))
 def test_the_judge_never_raises_on_a_strangers_facts(facts: dict[str, Any]) -> None:
     found = judge_gate(CASE, row(CASE.plan, "chain"), 1, facts)
