@@ -96,18 +96,18 @@ def wgsl_chain(text: str | None = None) -> Document:
     return one
 
 
-def any_adapter(selection: Selection, scratch: Path) -> Document:
+@pytest.fixture(scope="module")
+def adapter(selection: Selection, tmp_path_factory: pytest.TempPathFactory) -> Document:
     """Return a wish that this machine can fulfil, software included, or one that it cannot."""
-    (facts,) = child_of(selection, scratch).probe("adapters").values()
+    (facts,) = child_of(selection, tmp_path_factory.mktemp("probe")).probe("adapters").values()
     listed = facts["facts"]["adapters"]
     first = listed[0] if listed else {"backend_type": BACKENDS[0], "device": "none"}
     return {"backend": first["backend_type"], "vendor": NVIDIA, "software": [first["device"]]}
 
 
 def test_wgsl_runs_on_what_the_machine_has_or_says_that_there_is_none(
-    selection: Selection, tmp_path: Path
+    selection: Selection, adapter: Document, tmp_path: Path
 ) -> None:
-    adapter = any_adapter(selection, tmp_path)
     ended = child_of(selection, tmp_path).run(run_request([wgsl_chain()], adapter=adapter))
     if adapter["software"] == ["none"]:
         assert [event["reason"] for event in ended.of("error")] == ["adapter-missing"]
@@ -125,9 +125,8 @@ def test_wgsl_runs_on_what_the_machine_has_or_says_that_there_is_none(
 
 
 def test_wgsl_that_does_not_compile_is_told_with_the_compilers_words(
-    selection: Selection, tmp_path: Path
+    selection: Selection, adapter: Document, tmp_path: Path
 ) -> None:
-    adapter = any_adapter(selection, tmp_path)
     text = "@compute @workgroup_size(256)\nfn twice() { let x = undefined_name; }\n"
     ended = child_of(selection, tmp_path).run(run_request([wgsl_chain(text)], adapter=adapter))
     (error,) = ended.of("error")
