@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -15,11 +15,9 @@ from assay.gatelog import GateLog
 from assay.gates.table import OBSERVE
 from assay.judge.rules import judge_gate
 from assay.judge.table import GATES
-from assay.model import Facts, Finding, Severity
+from assay.model import Facts, Finding, Outcome, Severity, outcome_of
 from assay.redaction import make_redactor
 from tests.machines.described import Described
-
-CONFIGURATION = ("environment", "toolkit", "provider")
 
 
 @dataclass
@@ -67,11 +65,11 @@ def setup_of(described: Described, folder: Path) -> Setup:
     )
 
 
-def run_gates(described: Described, folder: Path, gates: Iterable[str] = CONFIGURATION) -> Seen:
-    """Observe and judge each gate, one after the other, whatever the one before found."""
+def run_gates(described: Described, folder: Path) -> Seen:
+    """Observe and judge each of the machine's gates in turn, whatever the one before found."""
     setup, seen = setup_of(described, folder), Seen()
     for row in GATES:
-        if row.name not in tuple(gates):
+        if row.name not in described.gates:
             continue
         scratch = folder / f"scratch-{row.name}"
         scratch.mkdir()
@@ -85,5 +83,6 @@ def run_gates(described: Described, folder: Path, gates: Iterable[str] = CONFIGU
         case = setup.case(seen.facts)
         seen.facts[row.name] = facts
         seen.findings[row.name] = judge_gate(case, row, row.rules, facts)
-        seen.claims[row.name] = row.claim(case, facts)
+        if outcome_of(seen.findings[row.name]) is Outcome.PASSED:
+            seen.claims[row.name] = row.claim(case, facts)
     return seen

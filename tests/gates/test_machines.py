@@ -7,19 +7,29 @@ from pathlib import Path
 import pytest
 
 from assay.judge.catalogue import CATALOGUE, environment, provider, toolkit
-from tests.gates.configured import CONFIGURATION, run_gates
-from tests.machines.described import KINDS, build, names
+from tests.gates.configured import run_gates
+from tests.machines.described import GATES, KINDS, build, expected, names
 
-EVERY = [(kind, name) for kind in KINDS for name in names(kind)]
+TELLING = {
+    *("bare", "conda", "container", "pypi", "ubuntu", "windows", "wsl"),
+    *("selection-none", "variable-missing", "libpython-minor", "shadowed", "toolkit-shadowed"),
+    *("toolkit-mixed", "builtins-missing", "ptx-new", "stub", "provider-byte", "provider-glibc"),
+}
+"""Machines of the quick set: one of each kind of trouble, and the usual healthy ones."""
+
+EVERY = [
+    pytest.param(kind, name, id=f"{kind}-{name}", marks=[pytest.mark.gate] if name in TELLING else [])
+    for kind in KINDS
+    for name in names(kind)
+]
 
 
-@pytest.mark.gate
-@pytest.mark.parametrize(("kind", "name"), EVERY, ids=[f"{kind}-{name}" for kind, name in EVERY])
+@pytest.mark.parametrize(("kind", "name"), EVERY)
 def test_a_machine_has_the_findings_that_its_description_names(kind: str, name: str, tmp_path: Path) -> None:
     described = build(kind, name, tmp_path / "machine")
     seen = run_gates(described, tmp_path)
-    found = {gate: seen.ids(gate) for gate in CONFIGURATION}
-    assert found == {gate: sorted(described.finds.get(gate, [])) for gate in CONFIGURATION}
+    found = {gate: seen.ids(gate) for gate in described.gates}
+    assert found == {gate: sorted(described.finds.get(gate, [])) for gate in described.gates}
     assert seen.warnings() == sorted(described.warns)
     for finding_id, texts in described.says.items():
         said = " ".join(f"{each.observed} {each.expected} {each.remedy}" for each in seen.named(finding_id))
@@ -27,15 +37,40 @@ def test_a_machine_has_the_findings_that_its_description_names(kind: str, name: 
             assert text in said
 
 
-def test_healthy_machines_have_no_failures_and_faulty_ones_have_findings(tmp_path: Path) -> None:
-    assert not [name for name in names("healthy") if build("healthy", name, tmp_path / name).finds]
-    faulty = [build("faults", name, tmp_path / f"faulty-{name}") for name in names("faults")]
-    assert not [each.name for each in faulty if not each.finds and not each.warns]
+def test_every_machine_of_the_quick_set_exists() -> None:
+    assert {name for kind in KINDS for name in names(kind)} >= TELLING
 
 
-def test_every_finding_of_these_gates_is_raised_on_some_faulty_machine(tmp_path: Path) -> None:
-    faulty = [build("faults", name, tmp_path / name) for name in names("faults")]
-    raised = {each for one in faulty for ids in (*one.finds.values(), one.warns) for each in ids}
+def test_healthy_machines_name_no_failure_and_faulty_ones_name_a_finding() -> None:
+    assert not [name for name in names("healthy") if any(expected("healthy", name)[0].values())]
+    assert not [name for name in names("faults") if not any(expected("faults", name))]
+
+
+def test_every_finding_of_these_gates_is_raised_on_some_faulty_machine() -> None:
+    named = [expected("faults", name) for name in names("faults")]
+    raised = {each for finds, warns in named for ids in (*finds.values(), warns) for each in ids}
     entries = {entry.id for module in (environment, toolkit, provider) for entry in module.ENTRIES}
     assert entries <= set(CATALOGUE)
     assert sorted(entries - raised) == []
+
+
+@pytest.mark.gate
+def test_a_healthy_machine_is_described_by_what_was_seen_on_it(tmp_path: Path) -> None:
+    described = build("healthy", "ubuntu", tmp_path / "machine")
+    seen = run_gates(described, tmp_path)
+    digest = described.plan.providers[0].sha256
+    assert seen.claims["environment"].startswith("the selection belongs together: CPython 3.12.3 (SHA-256 ")
+    assert "pycuda 2026.1" in seen.claims["environment"]
+    assert seen.claims["toolkit"].endswith("of one CUDA toolkit, 13.0, with gcc 13.3.0")
+    assert (
+        f"the pinned wgpu-native (SHA-256 {digest}), which calls itself wgpu-native 29.0.1.1"
+        in (seen.claims["provider"])
+    )
+    assert set(seen.claims) == set(GATES)
+
+
+def test_no_secret_value_is_among_the_facts(tmp_path: Path) -> None:
+    described = build("faults", "kept-out", tmp_path / "machine")
+    seen = run_gates(described, tmp_path)
+    assert "s3cret-s3cret" not in repr(seen.facts)
+    assert "API_TOKEN" not in repr(seen.facts)

@@ -12,6 +12,7 @@ A description is an object with any of these keys; those of the parts that it st
     plan        changes of the small plan of ``tests/plan/support`` by dotted key; the text
                 ``sha256:<path>`` stands for that file's digest as it is at that moment
     selection   null: what the environment selects; else {explicit, source, values, ignored}
+    gates       the gates that are run on it; all three where it does not say
     finds       the findings other than warnings that each gate has, by gate; none where it is not named
     warns       the warnings that all gates together have
     says        by finding, texts that its observation, expectation and remedy hold between them
@@ -42,8 +43,9 @@ HERE = Path(__file__).parent
 KINDS = ("healthy", "faults")
 _KEYS = {
     *("about", "on", "links", "folders", "files", "programs", "elf", "pe", "sparse", "remove"),
-    *("env", "stated", "probes", "plan", "selection", "finds", "warns", "says"),
+    *("env", "stated", "probes", "plan", "selection", "gates", "finds", "warns", "says"),
 }
+GATES = ("environment", "toolkit", "provider")
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class Described:
     machine: Machine
     plan: Plan
     selection: Selection
+    gates: tuple[str, ...]
     finds: Mapping[str, list[str]]
     warns: list[str]
     says: Mapping[str, list[str]]
@@ -62,6 +65,12 @@ class Described:
 def names(kind: str) -> list[str]:
     """Return the names of the machines of a kind, sorted."""
     return sorted(path.stem for path in (HERE / kind).glob("*.json"))
+
+
+def expected(kind: str, name: str) -> tuple[dict[str, list[str]], list[str]]:
+    """Return the findings by gate and the warnings that a description names, without building it."""
+    layer: dict[str, Any] = json.loads((HERE / kind / f"{name}.json").read_text(encoding="utf-8"))
+    return layer.get("finds", {}), layer.get("warns", [])
 
 
 def build(kind: str, name: str, folder: Path) -> Described:
@@ -75,13 +84,14 @@ def build(kind: str, name: str, folder: Path) -> Described:
             merged[key] = _merged(merged.get(key, {}), layer.get(key, {}))
         for path, value in layer.get("plan", {}).items():
             _change(plan, path, _digests(builder, value))
-        merged.update({key: layer[key] for key in ("selection", "warns") if key in layer})
+        merged.update({key: layer[key] for key in ("selection", "gates", "warns") if key in layer})
     machine = builder.machine(merged["env"], stated=merged["stated"], probes=merged["probes"])
     return Described(
         name,
         machine,
         parse_plan(plan),
         _selection(machine, merged.get("selection"), folder),
+        tuple(merged.get("gates", GATES)),
         merged["finds"],
         merged.get("warns", []),
         merged["says"],
@@ -128,7 +138,7 @@ def _remove(host: Path) -> None:
         host.unlink(missing_ok=True)
 
 
-def _merged(below: Any, above: Any) -> Any:  # JSON of any form
+def _merged(below: Any, above: Any) -> Any:  # noqa: ANN401  # JSON of any form
     """Return two values merged: objects key by key, null removes, anything else replaces."""
     if not isinstance(below, dict) or not isinstance(above, dict):
         return copy.deepcopy(above)
@@ -136,7 +146,7 @@ def _merged(below: Any, above: Any) -> Any:  # JSON of any form
     return {key: value for key, value in merged.items() if value is not None}
 
 
-def _change(plan: Any, path: str, value: Any) -> None:  # JSON of any form
+def _change(plan: Any, path: str, value: Any) -> None:  # noqa: ANN401  # JSON of any form
     """Set the value at a dotted path of a plan; null removes it."""
     *way, last = path.split(".")
     for part in way:
@@ -149,7 +159,7 @@ def _change(plan: Any, path: str, value: Any) -> None:  # JSON of any form
         plan[last] = value
 
 
-def _digests(builder: Builder, value: Any) -> Any:  # JSON of any form
+def _digests(builder: Builder, value: Any) -> Any:  # noqa: ANN401  # JSON of any form
     """Return a value with each ``sha256:<path>`` replaced by that file's digest."""
     if isinstance(value, str) and value.startswith("sha256:"):
         return hashlib.sha256(builder.place(value.removeprefix("sha256:")).read_bytes()).hexdigest()

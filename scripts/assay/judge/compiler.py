@@ -63,7 +63,7 @@ def judge_host(case: Case, facts: Facts) -> Iterator[Finding]:
     """Yield what is wrong with the host compiler: not there, out of range, or of another toolset."""
     family, version = text(facts, "compiler.family"), text(facts, "compiler.version")
     described = f"{text(facts, 'compiler.name') or family} {version} ({text(facts, 'compiler.path')})"
-    if not family:
+    if not family or (flag(facts, "compiler.asked") and text(facts, "compiler.problem")):
         yield _no_compiler(case, facts)
         return
     accepted = mapping(facts, f"range.{family}")

@@ -35,6 +35,7 @@ def judge(case: Case, facts: Facts) -> tuple[Finding, ...]:
             finding("ENVIRONMENT-SELECTION-NONE", "no variable of a selection is set"),
             *_surroundings(case, facts),
         )
+    claim(case, facts)  # raises where a fact that the claim names is malformed
     return (
         *selected.judge_variables(case, facts),
         *selected.judge_files(case, facts),

@@ -62,7 +62,8 @@ def judge_interpreter(case: Case, facts: Facts) -> Iterator[Finding]:
         yield finding(
             "ENVIRONMENT-INTERPRETER-UNASKED", text(facts, "interpreter.problem") or path, where=(path,)
         )
-    elif problem := text(facts, "interpreter.problem"):
+    elif text(facts, "interpreter.problem") or not text(facts, "interpreter.version"):
+        problem = text(facts, "interpreter.problem") or "it did not say its version"
         yield finding("ENVIRONMENT-INTERPRETER-FAILED", f"{path}: {problem}", where=(path,))
     wanted, version = case.plan.versions.get(case.platform, {}).get("python"), python_version(facts)
     if wanted and version and not satisfies(version, wanted):

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from assay.judge.abi import libc_conflicts
 from assay.judge.case import Case
 from assay.judge.catalogue import finding
-from assay.judge.reading import flag, mapping, number, objects, text, texts
+from assay.judge.reading import MalformedFacts, flag, mapping, number, objects, text, texts
 from assay.judge.selected import FILE, MISSING, UNREADABLE
 from assay.model import Facts, Finding, Platform
 from assay.plan.values import ProviderPin
@@ -29,16 +29,18 @@ from assay.plan.versions import release
 RULES = 1
 
 _FORMATS = {Platform.WINDOWS: "pe", Platform.MACOS: "mach-o"}
+_LOADER = "ld-"
+"""Beginning of the dynamic loader's own SONAME, which is in every process (ld.so(8))."""
 _STATES = {MISSING: "PROVIDER-MISSING", UNREADABLE: "PROVIDER-UNREADABLE"}
 
 
 def judge(case: Case, facts: Facts) -> tuple[Finding, ...]:
     """Return what is wrong with the provider; nothing where it is the pinned one and fits."""
-    pins = pins_of(case)
-    stopped = tuple(_stopped(case, facts, pins))
+    stopped = tuple(_stopped(case, facts, pins_of(case)))
     if stopped:
         return stopped
-    pin = next(pin for pin in pins if pin.sha256 == text(facts, "file.sha256"))
+    pin = _pin(case, facts)
+    _check_named(facts, pin)
     binary = mapping(facts, "file.binary")
     wrong = tuple(_format(case, facts, binary))
     if wrong:
@@ -46,7 +48,7 @@ def judge(case: Case, facts: Facts) -> tuple[Finding, ...]:
     return (
         *_architecture(facts, binary),
         *_libc(facts, binary),
-        *_libraries(case, facts),
+        *_libraries(case, facts, binary),
         *_symbols(facts, pin),
         *_vulkan(facts),
         *_wgpu(facts),
@@ -55,16 +57,46 @@ def judge(case: Case, facts: Facts) -> tuple[Finding, ...]:
 
 def claim(case: Case, facts: Facts) -> str:
     """Return the sentence that a passed gate establishes."""
-    del case  # the sentence is about this library alone
-    version = text(facts, "wgpu.reported")
+    pin, version = _pin(case, facts), text(facts, "wgpu.reported")
     says = f", which calls itself wgpu-native {version}," if version else ""
-    name, digest, interface = text(facts, "pin"), text(facts, "sha256"), text(facts, "interface")
-    return f"the provider is the pinned {name} (SHA-256 {digest}){says} with interface {interface}"
+    return (
+        f"the provider is the pinned {pin.name} (SHA-256 {pin.sha256}){says} with interface {pin.interface}"
+    )
 
 
 def pins_of(case: Case) -> tuple[ProviderPin, ...]:
     """Return the plan's pins for the case's platform."""
     return tuple(pin for pin in case.plan.providers if pin.platform is case.platform)
+
+
+def _pin(case: Case, facts: Facts) -> ProviderPin:
+    """Return the pin that the file's digest fits.
+
+    Raises:
+        MalformedFacts: there is none, though the gate passed.
+    """
+    digest = text(facts, "file.sha256")
+    for pin in pins_of(case):
+        if pin.sha256 == digest:
+            return pin
+    raise MalformedFacts("file.sha256", "the digest of a pin")
+
+
+def _check_named(facts: Facts, pin: ProviderPin) -> None:
+    """Check that what later gates read of the provider is what was hashed.
+
+    Raises:
+        MalformedFacts: digest, pin, interface or path are named otherwise.
+    """
+    same = {
+        "interface": pin.interface,
+        "path": text(facts, "file.path"),
+        "pin": pin.name,
+        "sha256": pin.sha256,
+    }
+    for name, value in same.items():
+        if text(facts, name) != value:
+            raise MalformedFacts(name, f"{value!r}, as the hashed file has it")
 
 
 def _stopped(case: Case, facts: Facts, pins: tuple[ProviderPin, ...]) -> Iterator[Finding]:
@@ -112,8 +144,16 @@ def _libc(facts: Facts, binary: Facts) -> Iterator[Finding]:
         yield finding("PROVIDER-LIBC", observed, expected=expected, where=(text(facts, "file.path"),))
 
 
-def _libraries(case: Case, facts: Facts) -> Iterator[Finding]:
-    """Yield the needed libraries that the loader would not find."""
+def _libraries(case: Case, facts: Facts, binary: Facts) -> Iterator[Finding]:
+    """Yield the needed libraries that the loader would not find.
+
+    Raises:
+        MalformedFacts: a needed library was not looked for; only the loader itself need not be.
+    """
+    looked = {text(each, "name").lower() for each in objects(facts, "libraries")}
+    for name in texts(binary, "needed"):
+        if name.lower() not in looked and not name.startswith(_LOADER):
+            raise MalformedFacts("libraries", f"a list with {name}")
     missing = [text(each, "name") for each in objects(facts, "libraries") if not text(each, "path")]
     if missing:
         observed = f"not found: {', '.join(missing)}"

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from assay.judge.case import Case
 from assay.judge.catalogue import finding
-from assay.judge.reading import flag, get, mapping, number, objects, text
+from assay.judge.reading import MalformedFacts, flag, get, mapping, number, objects, text
 from assay.judge.variables import VARIABLES, Form, Variable, examined_here, needed, needers
 from assay.model import Facts, Finding
 
@@ -71,14 +71,33 @@ def _spelling(case: Case, given: Facts, variable: Variable) -> Iterator[Finding]
 
 
 def judge_files(case: Case, facts: Facts) -> Iterator[Finding]:
-    """Yield what is wrong with the files and folders that no gate of their own examines."""
+    """Yield what is wrong with the files and folders that no gate of their own examines.
+
+    Raises:
+        MalformedFacts: a variable is set, and what it names was not recorded.
+    """
     for variable in VARIABLES:
+        if variable.form is Form.FOLDERS or not text(facts, f"variables.{variable.name}.given"):
+            continue
         record = mapping(facts, f"selected.{variable.name}")
-        if record and examined_here(variable, case.plan) and not _quoted(facts, variable):
+        if not text(record, "state"):
+            raise MalformedFacts(f"selected.{variable.name}", "the record of a selected file or folder")
+        if flag(record, "absolute") is False and not _quoted(facts, variable):
+            yield _relative(variable.name, record)
+        if examined_here(variable, case.plan) and not _quoted(facts, variable):
             yield from _at(variable.name, variable.form, record)
     for number_, record in enumerate(objects(facts, "site_packages")):
+        name = f"{_SITE.name} entry {number_ + 1}"
         if not _quoted(facts, _SITE):
-            yield from _at(f"{_SITE.name} entry {number_ + 1}", Form.FOLDER, record)
+            yield from (_relative(name, each) for each in (record,) if flag(each, "absolute") is False)
+            yield from _at(name, Form.FOLDER, record)
+
+
+def _relative(name: str, record: Facts) -> Finding:
+    """Return the finding of a path that is not absolute."""
+    return finding(
+        "ENVIRONMENT-RELATIVE", f"{name} is {text(record, 'given')}", where=(text(record, "path"),)
+    )
 
 
 _SITE = next(variable for variable in VARIABLES if variable.name == "PYTHONPATH")
@@ -92,8 +111,6 @@ def _quoted(facts: Facts, variable: Variable) -> bool:
 def _at(name: str, form: Form, record: Facts) -> Iterator[Finding]:
     """Yield what is wrong with one file or folder."""
     path, state = text(record, "path"), text(record, "state")
-    if flag(record, "absolute") is False:
-        yield finding("ENVIRONMENT-RELATIVE", f"{name} is {text(record, 'given')}", where=(path,))
     wanted = FILE if form is Form.FILE else FOLDER
     if state in _STATES:
         yield finding(_STATES[state], f"{name}: {text(record, 'problem') or path}", where=(path,))

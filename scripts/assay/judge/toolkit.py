@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from assay.judge import compiler, driver
 from assay.judge.case import Case
 from assay.judge.catalogue import finding
-from assay.judge.reading import flag, get, mapping, text, texts
+from assay.judge.reading import MalformedFacts, flag, get, mapping, text, texts
 from assay.judge.selected import FOLDER
 from assay.model import Facts, Finding
 from assay.plan.versions import release, satisfies
@@ -49,6 +49,7 @@ def judge(case: Case, facts: Facts) -> tuple[Finding, ...]:
     stopped = tuple(_folder(case, facts))
     if stopped:
         return stopped
+    claim(case, facts)  # raises where a fact that the claim names is malformed
     return (
         *_missing(case, facts),
         *_mixed(facts),
@@ -125,10 +126,16 @@ def _described(name: str, part: Facts) -> str:
 
 
 def _shadowed(facts: Facts) -> Iterator[Finding]:
-    """Yield that another NVRTC than the toolkit's would be loaded, naming both."""
+    """Yield that another NVRTC than the toolkit's would be loaded, naming both.
+
+    Raises:
+        MalformedFacts: which one would be loaded was not recorded.
+    """
     own, loaded = _part(facts, "nvrtc"), mapping(facts, "loaded.nvrtc")
-    if own is None or not loaded or text(own, "origin") != text(facts, "origin"):
+    if own is None or text(own, "origin") != text(facts, "origin"):
         return
+    if not text(loaded, "path"):
+        raise MalformedFacts("loaded.nvrtc", "the NVRTC that would be loaded")
     if text(loaded, "origin") != text(facts, "origin"):
         observed = (
             f"{text(loaded, 'path')} would be loaded (found via {text(loaded, 'found_via')}), "
@@ -164,10 +171,9 @@ def _builtins(facts: Facts) -> Iterator[Finding]:
 def _planned_version(case: Case, facts: Facts) -> Iterator[Finding]:
     """Yield that the toolkit is not of the plan's versions."""
     wanted, version = case.plan.versions.get(case.platform, {}).get("cuda"), text(facts, "version")
-    if wanted and version and not satisfies(version, wanted):
-        yield finding(
-            "TOOLKIT-VERSION", f"CUDA {version} in {text(facts, 'origin')}", expected=f"CUDA {wanted}"
-        )
+    if wanted and not satisfies(version, wanted):
+        observed = f"CUDA {version or 'of an unknown version'} in {text(facts, 'origin')}"
+        yield finding("TOOLKIT-VERSION", observed, expected=f"CUDA {wanted}")
 
 
 def _processor(facts: Facts) -> Iterator[Finding]:
