@@ -170,16 +170,16 @@ def _stage(source: Source) -> dict[str, Json]:
 def _read(child: ChildSetup, output: Path, finished: Finished) -> _Compiled:
     """Return what a child left."""
     facts = {"child_sha256": child.zip.sha256}
+    ended_so, words = f"the compiling child ended with {finished.exit}", last_words(finished)
     if finished.exit not in _MADE_A_RESULT:
-        ending = f"the compiling child ended with {finished.exit}: {last_words(finished)}"
-        return _Compiled(facts=facts, problem=ending)
+        return _Compiled(facts=facts, problem=f"{ended_so}: {words}")
     try:
         result = canonical.parse(read_bounded(output / _RESULT, _RESULT_LIMIT), member=_RESULT)
         images = [_image(output, entry) for entry in objects(result, "outputs")]
         errors = [_error(entry) for entry in objects(result, "errors")]
         compilers = mapping(result, "compilers")
     except (BundleError, MalformedFacts, StorageError) as error:
-        return _Compiled(facts=facts, problem=f"the compiling child left no result that can be read: {error}")
+        return _Compiled(facts=facts, problem=f"{ended_so} and left no result ({error}): {words}")
     unique = list({tuple(error.items()): error for error in errors}.values())
     return _Compiled(images, unique, "", {**facts, "compilers": compilers})
 
