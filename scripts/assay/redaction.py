@@ -82,7 +82,7 @@ class Redactor:
 
     def text(self, text: str) -> tuple[str, int]:
         """Return the text redacted, and the number of redactions."""
-        data, count = self.data(text.encode("utf-8", "surrogateescape"))
+        data, count = self.data(_bytes(text))
         return data.decode("utf-8", "replace"), count
 
     def json(self, value: Json) -> tuple[Json, int]:
@@ -146,6 +146,14 @@ class RedactingStream:
         return b"".join(parts)
 
 
+def _bytes(text: str) -> bytes:
+    """Return text as the bytes it came from (PEP 383), or with its lone surrogates as they are."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
 def make_redactor(
     environ: Mapping[str, str], roots: Iterable[tuple[str, str]], allowed: Iterable[str] = ()
 ) -> Redactor:
@@ -160,11 +168,9 @@ def make_redactor(
         {(path.rstrip("/\\"), name) for name, path in roots if path.rstrip("/\\") not in _NEVER_ROOTS},
         key=lambda pair: (-len(pair[0]), pair[1]),
     )
-    replacements = {
-        value.encode("utf-8", "surrogateescape"): MARK for value in _secrets(environ, frozenset(allowed))
-    }
+    replacements = {_bytes(value): MARK for value in _secrets(environ, frozenset(allowed))}
     for path, name in reversed(usable):
-        replacements[path.encode("utf-8", "surrogateescape")] = name.encode()
+        replacements[_bytes(path)] = name.encode()
     ordered = tuple((name, path) for path, name in usable)
     return Redactor(_pattern(replacements), replacements, max(map(len, replacements), default=0), ordered)
 
@@ -173,7 +179,7 @@ def _secrets(environ: Mapping[str, str], allowed: frozenset[str]) -> Iterable[st
     """Yield the values that no log may show."""
     for name, value in environ.items():
         if SECRET_NAME.search(name):
-            if len(value.encode("utf-8", "surrogateescape")) >= SHORTEST_SECRET:
+            if len(_bytes(value)) >= SHORTEST_SECRET:
                 yield value
         elif not _is_listed(name, allowed) and _is_long(value) and not _PATHLIKE.match(value):
             yield value
@@ -186,7 +192,7 @@ def _is_listed(name: str, allowed: frozenset[str]) -> bool:
 
 def _is_long(value: str) -> bool:
     """Say whether a value is long enough to be replaced without destroying a log."""
-    return len(value.encode("utf-8", "surrogateescape")) >= SHORTEST_OTHER
+    return len(_bytes(value)) >= SHORTEST_OTHER
 
 
 def _pattern(replacements: Mapping[bytes, bytes]) -> re.Pattern[bytes] | None:

@@ -23,6 +23,9 @@ from assay.judge.table import needed
 from assay.model import Facts, LogInfo, Outcome, Receipt, outcome_of
 from assay.redaction import RULES
 
+LONGEST = 2000
+"""Characters of an error's message that a receipt holds; the log has all."""
+
 
 def run_gate(setup: Setup, board: FactsBoard, row: GateRow) -> Done:
     """Run a gate and return what it came to; whatever goes wrong is an ``error`` in its receipt.
@@ -38,32 +41,38 @@ def run_gate(setup: Setup, board: FactsBoard, row: GateRow) -> Done:
         scratch = Path(tempfile.mkdtemp(prefix="assay-"))
         context = GateContext(setup, earlier, scratch, log, setup.deadline_s(row))
         try:
-            facts = _observe(setup, row, context)
+            facts, redactions = _observe(setup, row, context)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
-        return _finish(setup, row, _Seen(context, log, earlier, start), facts)
+        return _finish(setup, row, _Seen(context, log, earlier, start), facts, redactions)
     except BaseException:
         log.discard()
         raise
 
 
-def _observe(setup: Setup, row: GateRow, context: GateContext) -> Facts:
-    """Return a gate's facts, or the fact that it broke."""
+def _observe(setup: Setup, row: GateRow, context: GateContext) -> tuple[Facts, int]:
+    """Return a gate's facts as a reader will see them and the redactions made, or the fact that it broke."""
     try:
-        return setup.observe[row.name](context)
+        rooted, redactions = setup.redactor.json(setup.observe[row.name](context))
+        return settle(cast("Facts", rooted)), redactions
     except DeadlineError as error:
-        return broke(DEADLINE, error.observed, error.expected)
+        return broke(DEADLINE, error.observed, error.expected), 0
     except AssayError as error:
         context.log(f"{error}\n")
-        return broke("error", error.observed, error.expected)
+        return broke("error", error.observed, error.expected), 0
     except Exception as error:  # noqa: BLE001  # a gate's defect must end as a receipt, not as a lost run
         context.log(traceback.format_exc())
-        return broke("crash", f"{type(error).__name__}: {error}", "a gate without defects")
+        return broke("crash", f"{type(error).__name__}: {error}", "a gate without defects"), 0
 
 
 def broke(kind: str, observed: str, expected: str) -> Facts:
     """Return the facts of a gate that did not come to facts of its own."""
-    return {BROKE: {"expected": expected, "kind": kind, "observed": observed[:2000]}}
+    return {BROKE: {"expected": expected, "kind": kind, "observed": _printable(observed[:LONGEST])}}
+
+
+def _printable(text: str) -> str:
+    """Return text without lone surrogates, which no receipt may hold."""
+    return text.encode("utf-8", "replace").decode()
 
 
 @dataclass(frozen=True)
@@ -84,17 +93,15 @@ class _Seen:
     start: Moment
 
 
-def _finish(setup: Setup, row: GateRow, seen: _Seen, facts: Facts) -> Done:
-    """Root and redact, settle, judge and make the receipt; what does not fit a receipt is an error."""
-    rooted, redactions = setup.redactor.json(facts)
-    info = seen.log.finish()
+def _finish(setup: Setup, row: GateRow, seen: _Seen, facts: Facts, redactions: int) -> Done:
+    """Judge and make the receipt; what does not fit a receipt is an error."""
+    written = seen.log.finish(), redactions
     try:
-        settled = settle(cast("Facts", rooted))
-        done = _judged(setup, row, seen, settled, (info, redactions))
+        done = _judged(setup, row, seen, facts, written)
         receipt_bytes(done.receipt)
     except GateError as error:
         overflow = broke("error", error.observed, error.expected)
-        return _judged(setup, row, seen, overflow, (info, redactions))
+        return _judged(setup, row, seen, overflow, written)
     return done
 
 

@@ -50,7 +50,7 @@ def _chain(path: Path) -> dict[str, object]:
     stages = chain.get("stage")
     if not isinstance(stages, list):
         raise PlanError(f"{where}.stage", "is missing or not a list", "[[stage]] tables", "")
-    chain["sha256"] = _digest(path, where)
+    chain["sha256"] = hashlib.sha256(_read(path, where)).hexdigest()
     chain["stage"] = [
         _with_digest(stage, path.parent, f"{where}.stage.{n}") for n, stage in enumerate(stages)
     ]
@@ -65,13 +65,12 @@ def _with_digest(stage: object, folder: Path, where: str) -> dict[str, object]:
         raise PlanError(f"{where}.source", f"is {source!r}", f"a file name like {FILE_NAME}", "")
     if "sha256" in table.names():
         raise PlanError(f"{where}.sha256", "is set", "no such key: it is computed", "remove it")
-    digest = _digest(folder / source, f"{where}.source")
+    data = _read(folder / source, f"{where}.source")
+    if not data.isascii():
+        # PyCUDA writes a source in the locale's encoding, so other characters would not arrive everywhere.
+        raise PlanError(f"{where}.source", f"{source} is not ASCII", "a kernel source in ASCII", "")
+    digest = hashlib.sha256(data).hexdigest()
     return {**{key: table.raw(key) for key in table.names()}, "sha256": digest}
-
-
-def _digest(path: Path, where: str) -> str:
-    """Return the SHA-256 of a file of the plan."""
-    return hashlib.sha256(_read(path, where)).hexdigest()
 
 
 def _toml(path: Path, where: str) -> Mapping[str, object]:
