@@ -8,6 +8,7 @@ symbols of the compiler's own are stripped (18.8 MB become 1.9 MB).
 from __future__ import annotations
 
 import tarfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,9 +115,10 @@ def unpack(sdist: Path, folder: Path) -> Path:
     """
     try:
         with storage_errors("unpack", sdist), tarfile.open(sdist) as archive:
+            folder.mkdir()
             archive.extraction_filter = getattr(tarfile, "data_filter", _as_it_is)
             archive.extractall(folder)  # noqa: S202  # the lock pins its digest, and the filter is set where there is one
-    except tarfile.TarError as error:
+    except (tarfile.TarError, EOFError, zlib.error) as error:
         raise _no_sdist(sdist, str(error)) from error
     tops = sorted(folder.iterdir())
     if len(tops) != 1 or not (tops[0] / "configure.py").is_file():
