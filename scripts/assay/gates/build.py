@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.archives import Member, content_digest, file_members
-from assay.errors import GateError, StorageError
+from assay.errors import StorageError
 from assay.files import copy_atomic, read_bounded, sha256_file, storage_errors
 from assay.gates.context import Context
 from assay.gates.finished import ended, last_words
@@ -127,10 +127,7 @@ def _build(context: Context, tree: Path) -> _Built:
     env = {**context.plain_environment(), "PYTHONDONTWRITEBYTECODE": "1", "SOURCE_DATE_EPOCH": str(EPOCH)}
     # -P: a module of the tree must not stand in for one of the build.
     argv = (sys.executable, "-P", "-m", "hatchling", "build", "--directory", str(output))
-    try:
-        finished = ended(context.execute(argv, env=env, cwd=tree), "the build")
-    except GateError as error:
-        return _Built({}, error.observed)
+    finished = ended(context.execute(argv, env=env, cwd=tree), "the build")
     if finished.exit != 0:
         return _Built({}, f"the build ended with {finished.exit}:\n{last_words(finished)}")
     return _left(output)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import canonical
-from assay.errors import BundleError, GateError
+from assay.errors import BundleError, DeadlineError, GateError
 from assay.files import copy_atomic, write_atomic
 from assay.gates import witness
 from assay.gates.context import Context
@@ -177,6 +177,8 @@ def _run(context: Context, argv: Sequence[str]) -> Finished:
     """
     try:
         finished = _try(context, argv)
+    except DeadlineError:
+        raise
     except GateError as error:
         raise OverlayProblem(error.observed) from error
     if finished.exit != 0:
