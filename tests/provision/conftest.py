@@ -35,9 +35,14 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tools: Environment) -
 
 @pytest.fixture(scope="module")
 def provisioned_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, tuple[str, ...]]]:
-    """Return a small world that has been provisioned, for reading only, and what was said."""
+    """Return a small world that has been provisioned with all of it, PyCUDA's build too, and what was said.
+
+    It is for reading only.
+    """
     with pytest.MonkeyPatch.context() as patch:
         world, said = make_world(tmp_path_factory.mktemp("world"), patch), list[str]()
+        for path in world.wheelhouse.glob("pycuda-*.whl*"):
+            path.unlink()
         provision(world.request(), said.append)
         yield world, tuple(said)
     lockfile.load_lock.cache_clear()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import AssayError, ProvisionError, StorageError, UsageError
+from assay.provision.built import built_wheels
 from assay.provision.flow import provision
 from assay.provision.job import require_linux
 from assay.provision.store import Store, exclusive
@@ -86,6 +87,17 @@ def test_the_mark_holds_what_the_wheel_was_built_from(
     assert hashlib.sha256(sdist).hexdigest() in store(world).mark.read_text()
 
 
+def test_pycuda_was_built_against_the_stub_and_is_kept_for_the_next_time(
+    provisioned_world: Provisioned,
+) -> None:
+    world, said = provisioned_world
+    assert "building PyCUDA's wheel with g++ 99.88.77" in said
+    (built,) = (each for folder in store(world).wheels.iterdir() for each in built_wheels(folder, "pycuda"))
+    assert built.sha256 in store(world).mark.read_text()
+    assert list(store(world).stubs.glob("*/libcuda.so"))
+    assert not store(world).scratch.exists()
+
+
 def test_the_selection_file_has_one_table(provisioned_world: Provisioned) -> None:
     world, _ = provisioned_world
     assert set(tomllib.loads(store(world).file.read_text())) == {"selection"}
@@ -101,12 +113,6 @@ def test_the_second_call_needs_nothing_and_restores_only_a_lost_selection_file(w
     assert said == [f"the selection is there: {store(world).file}"]
     assert store(world).mark.stat().st_ino == before.st_ino
     assert store(world).file.is_file()
-
-
-def test_missing_parts_of_a_toolkit_are_named(world: World) -> None:
-    (world.toolkit / "lib64/libnvrtc.so.13").unlink()
-    said = provisioned(world)
-    assert any("has no NVRTC:" in line for line in said)
 
 
 def test_a_file_with_another_digest_stops_it_before_anything_is_made(world: World) -> None:
@@ -153,11 +159,14 @@ def test_a_built_wheel_for_something_else_is_not_taken(world: World, changed: di
         provisioned(world)
 
 
-def test_a_failed_trial_leaves_nothing_that_looks_finished(world: World) -> None:
+def test_a_failed_trial_leaves_nothing_finished_and_what_the_toolkit_lacks_is_said(world: World) -> None:
     script(world.toolkit / "bin/nvcc", "echo 'unsupported GNU version' >&2; exit 1")
+    (world.toolkit / "lib64/libnvrtc.so.13").unlink()
+    said: list[str] = []
     with pytest.raises(ProvisionError, match="does not work") as caught:
-        provisioned(world)
+        provision(world.request(), said.append)
     assert "host compiler" in caught.value.remedy
+    assert any("has no NVRTC:" in line for line in said)
     assert nothing_looks_finished(world)
 
 

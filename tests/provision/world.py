@@ -6,9 +6,11 @@ Everything runs as in the large one (venv, pip, hash checks, the trial); the pac
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import platform
 import sys
+import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,10 +42,42 @@ def nvrtcGetPTXSize(*a): return (OK, 9)
 def nvrtcVersion(): return (OK, 13, 0)
 """
 
+SETUPTOOLS = """
+import pathlib, shutil
+class __legacy__:
+    @staticmethod
+    def build_wheel(out):
+        assert pathlib.Path("siteconf.py").is_file()
+        (made,) = pathlib.Path().glob("*.whl")
+        shutil.copy(made, out)
+"""
+
+DISTUTILS = """
+class CCompiler:
+    def compile(self, sources, **options): return sources
+"""
+
+COMPILES = """
+while [ $# -gt 0 ]; do [ "$1" = -o ] && : > "$2"; shift; done
+"""
+
 PACKAGES: Mapping[str, Mapping[str, bytes]] = {
     "numpy": {"numpy/__init__.py": b""},
     "wgpu": {"wgpu/__init__.py": b"", "wgpu/resources/libwgpu_native-release.so": b"a library\n"},
     "cuda_bindings": {"cuda/bindings/nvrtc.py": NVRTC.encode(), "pynvml.py": b""},
+}
+
+BUILDERS: Mapping[str, Mapping[str, bytes]] = {
+    "setuptools": {
+        "setuptools/__init__.py": b"",
+        "setuptools/build_meta.py": b"import setuptools.ccompiler\n" + SETUPTOOLS.encode(),
+        "setuptools/ccompiler.py": (
+            b"import sys, types\n"
+            + DISTUTILS.encode()
+            + b"sys.modules['distutils'] = types.ModuleType('distutils')\n"
+            b"sys.modules['distutils.ccompiler'] = sys.modules[__name__]\n"
+        ),
+    },
 }
 
 
@@ -113,15 +147,17 @@ def make_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
         path.mkdir()
     make_toolkit(world.toolkit)
     for name in ("gcc", "g++"):
-        script(world.bin / name, f"echo '{name} 99.88.77'")
-    sdist = world.wheelhouse / f"pycuda-{VERSION}.tar.gz"
-    sdist.write_bytes(b"not unpacked: the wheelhouse has a built wheel")
+        script(world.bin / name, f"echo '{name} 99.88.77'{COMPILES}")
+    sdist = make_sdist(world)
     add_pycuda(world, sdist)
-    files = {name: make_wheel(world.wheelhouse, content, name=name) for name, content in PACKAGES.items()}
+    files = {
+        name: make_wheel(world.wheelhouse, content, name=name)
+        for name, content in {**PACKAGES, **BUILDERS}.items()
+    }
     texts = {
-        "selection": "".join(lock_line(name.replace("_", "-"), path) for name, path in files.items()),
+        "selection": "".join(lock_line(name.replace("_", "-"), files[name]) for name in PACKAGES),
         "pycuda": lock_line("pycuda", sdist),
-        "build": lock_line("numpy", files["numpy"]),
+        "build": "".join(lock_line(name, files[name]) for name in ("numpy", *BUILDERS)),
         "toolkit": lock_line("cuda-toolkit", files["numpy"], version="13.0.3"),
     }
     for name, text in texts.items():
@@ -131,11 +167,30 @@ def make_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     return world
 
 
-def add_pycuda(world: World, sdist: Path, **changed: object) -> Path:
-    """Put a built wheel of PyCUDA with its record into the wheelhouse and return it."""
+def make_sdist(world: World) -> Path:
+    """Put PyCUDA's source distribution, which holds what its build will make, into the wheelhouse."""
+    made = pycuda_wheel(world.project)
+    sdist = world.wheelhouse / f"pycuda-{VERSION}.tar.gz"
+    with tarfile.open(sdist, "w:gz") as archive:
+        archive.add(made, f"pycuda-{VERSION}/{made.name}")
+        configure = b"open('siteconf.py', 'w').close()\n"
+        info = tarfile.TarInfo(f"pycuda-{VERSION}/configure.py")
+        info.size = len(configure)
+        archive.addfile(info, io.BytesIO(configure))
+    made.unlink()
+    return sdist
+
+
+def pycuda_wheel(folder: Path) -> Path:
+    """Write a wheel of PyCUDA for this interpreter and return it."""
     name = f"pycuda-{VERSION}-{ABI}-{ABI}-linux_{platform.machine()}.whl"
     content = {"pycuda/__init__.py": b"", "pycuda/compiler.py": COMPILER.encode()}
-    wheel = make_wheel(world.wheelhouse, content, name="pycuda", file_name=name)
+    return make_wheel(folder, content, name="pycuda", file_name=name)
+
+
+def add_pycuda(world: World, sdist: Path, **changed: object) -> Path:
+    """Put a built wheel of PyCUDA with its record into the wheelhouse and return it."""
+    wheel = pycuda_wheel(world.wheelhouse)
     usual = {
         "sdist": hashlib.sha256(sdist.read_bytes()).hexdigest(),
         "abi": ABI,
