@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from assay.errors import BundleError, CanonicalError, NewerSchemaError
@@ -205,9 +205,21 @@ def _ordered(value: Json, path: tuple[str | int, ...], depth: int) -> Json:
     if isinstance(value, Mapping):
         return {key: _ordered(value[key], (*path, key), depth + 1) for key in _sorted_keys(value, path)}
     if isinstance(value, list | tuple):
+        if _is_plain(value):
+            return list(value)
         return [_ordered(part, (*path, number), depth + 1) for number, part in enumerate(value)]
     kind = type(value).__name__
     raise CanonicalError(path, f"is of type {kind}", "an object, list, string, integer, boolean or null")
+
+
+def _is_plain(value: Sequence[Json]) -> bool:
+    """Say quickly of a list of strings or of integers that each has a canonical form: long lists are such."""
+    kinds = set(map(type, value))
+    if kinds == {str}:
+        return "".join(value).isascii()  # type: ignore[arg-type]  # strings
+    if kinds == {int}:
+        return -LARGEST <= min(value) <= max(value) <= LARGEST  # type: ignore[type-var,operator]  # integers
+    return False
 
 
 def _scalar(value: str | int | None, path: tuple[str | int, ...]) -> Json:

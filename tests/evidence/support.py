@@ -144,21 +144,28 @@ PASSING: Mapping[str, Gate] = MappingProxyType(
 )
 
 
-def start_run(receipts: Path, *, of: Plan | None = None, challenge: str = "", started: str = STARTED) -> RunFolder:
+def start_run(
+    receipts: Path, *, of: Plan | None = None, challenge: str = "", started: str = STARTED
+) -> RunFolder:
     """Start a run."""
     return create_run(receipts, Start(started, NONCE, challenge, Platform.LINUX, of or plan()))
 
 
-def leave(run: RunFolder, name: str, gate: Gate, outcomes: dict[str, Outcome], earlier: dict[str, Facts]) -> Receipt:
+def leave(
+    run: RunFolder, name: str, gate: Gate, outcomes: dict[str, Outcome], earlier: dict[str, Facts]
+) -> Receipt:
     """Write what a gate leaves before it is journalled, and return its receipt, judged as the engine does."""
     row = table.row(run.document.plan, name)
     stands = standing(row, run.document.plan, run.document.platform, outcomes)
     if stands is not None:
         gate = Gate({}, log=None, commands=(), rules=gate.rules)
-    visible = {other: facts for other, facts in earlier.items() if other in table.needed(run.document.plan, name)}
+    visible = {
+        other: facts for other, facts in earlier.items() if other in table.needed(run.document.plan, name)
+    }
     case = Case(run.document.plan, run.document.plan_digest, run.document.platform, NONCE, "", visible)
     findings = judge_gate(case, row, gate.rules, gate.facts) if stands is None else ()
-    outcomes[name], earlier[name] = stands or outcome_of(findings), gate.facts
+    outcomes[name] = outcome_of(findings) if stands is None else stands
+    earlier[name] = gate.facts
     artifacts = []
     for real, content in gate.artifacts.items():
         sha256 = hashlib.sha256(content).hexdigest()

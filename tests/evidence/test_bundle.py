@@ -36,7 +36,9 @@ def test_a_bundle_holds_what_the_journal_names_and_nothing_else(tmp_path: Path) 
     assert bundle.path == tmp_path / f"{RUN}.tar"
     logged = [gate for gate in GATES if gate != "provider"]
     right = {"plan.json", "journal.jsonl", "toolchain.zip", f"artifacts/{wheel}"}
-    right |= {f"{gate}.json" for gate in GATES} | {f"{gate}.{kind}" for gate in logged for kind in ("log", "exit")}
+    right |= {f"{gate}.json" for gate in GATES} | {
+        f"{gate}.{kind}" for gate in logged for kind in ("log", "exit")
+    }
     assert names(bundle.path) == ["manifest.json", *sorted(right)]
 
 
@@ -114,7 +116,11 @@ def test_a_run_killed_after_any_entry_is_undecided_to_its_last_entry(tmp_path: P
         bundle = write_bundle(folder)
         verified = verify_bundle(bundle.path, expect_digest=bundle.digest)
         assert verified.problems == ()
-        assert (bundle.verdict, verified.verdict, verified.exit_code) == (Verdict.UNDECIDED, Verdict.UNDECIDED, 3)
+        assert (bundle.verdict, verified.verdict, verified.exit_code) == (
+            Verdict.UNDECIDED,
+            Verdict.UNDECIDED,
+            3,
+        )
         assert tuple(verified.outcomes) == GATES[:count]
         assert verified.unfinished == GATES[count:]
         assert verified.claims.established == ()

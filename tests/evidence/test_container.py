@@ -273,6 +273,9 @@ def test_a_disk_that_is_full_at_any_byte_leaves_nothing(tmp_path: Path) -> None:
     members = [member("manifest.json", b"{}"), member("plan.json", b"plan")]
     size = len(written({"plan.json": b"plan"}))
     for room in range(0, size, 97):
-        with pytest.raises(StorageError, match="No space left"), atomic_writer(tmp_path / "run.tar") as stream:
+        with (
+            pytest.raises(StorageError, match="No space left"),
+            atomic_writer(tmp_path / "run.tar") as stream,
+        ):
             write_container(_Full(stream, room), members)  # type: ignore[arg-type]  # write is all that is called
         assert list(tmp_path.iterdir()) == []

@@ -14,7 +14,12 @@ from tests.evidence.support import NONCE, RUN, STARTED, plan
 SHA = "cd" * 32
 PLAN = PlanDocument(RUN, NONCE, "", STARTED, Platform.LINUX, SHA, plan(), plan_json(plan()))
 MANIFEST = Manifest(
-    RUN, "assay", "0.1.0", Tier.PHYSICAL, Verdict.QUALIFIED, (Listed("plan.json", 3, SHA), Listed("x", 0, SHA))
+    RUN,
+    "assay",
+    "0.1.0",
+    Tier.PHYSICAL,
+    Verdict.QUALIFIED,
+    (Listed("plan.json", 3, SHA), Listed("x", 0, SHA)),
 )
 
 
@@ -29,7 +34,12 @@ def test_what_is_written_is_read() -> None:
     assert parse_manifest(MANIFEST.data()) == MANIFEST
     found = parse_plan_document(PLAN.data())
     assert found.data() == PLAN.data()
-    assert (found.run, found.nonce, found.platform, found.plan.gates) == (RUN, NONCE, Platform.LINUX, plan().gates)
+    assert (found.run, found.nonce, found.platform, found.plan.gates) == (
+        RUN,
+        NONCE,
+        Platform.LINUX,
+        plan().gates,
+    )
 
 
 def test_the_plan_digest_is_of_the_plan_alone() -> None:
@@ -60,7 +70,10 @@ PLANS: dict[str, tuple[dict[str, Json], str]] = {
     "plan as text": ({"plan": "x"}, "plan"),
     "plan without gates": ({"plan": {**plan_json(plan()), "gates": []}}, "plan.gates"),
     "plan with an unknown key": ({"plan": {**plan_json(plan()), "loose": True}}, "plan.loose"),
-    "plan with 257 gates": ({"plan": {**plan_json(plan()), "gates": [f"g{n}" for n in range(257)]}}, "plan.gates"),
+    "plan with 257 gates": (
+        {"plan": {**plan_json(plan()), "gates": [f"g{n}" for n in range(257)]}},
+        "plan.gates",
+    ),
 }
 
 

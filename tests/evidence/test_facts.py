@@ -19,7 +19,9 @@ LEAVES = st.none() | st.booleans() | st.integers(-9, 9) | st.text("abc", max_siz
 LISTS = st.integers(MAX_LIST - 1, MAX_LIST + 2).map(lambda size: [*range(size)])
 VALUES = st.recursive(
     LEAVES | LISTS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("abc", max_size=2), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text("abc", max_size=2), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 

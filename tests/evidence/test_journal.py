@@ -33,7 +33,10 @@ def written(path: Path, gates: list[str]) -> bytes:
 def test_each_line_is_canonical_and_names_the_one_before(tmp_path: Path) -> None:
     data = written(tmp_path / "journal.jsonl", GATES)
     lines = data.decode().splitlines()
-    assert lines[0] == f'{{"gate":"plan","log_sha256":"{ZEROS}","prev":"{ZEROS}","receipt_sha256":"{A}","seq":0}}'
+    assert (
+        lines[0]
+        == f'{{"gate":"plan","log_sha256":"{ZEROS}","prev":"{ZEROS}","receipt_sha256":"{A}","seq":0}}'
+    )
     for number in (1, 2, 3):
         before = hashlib.sha256(lines[number - 1].encode()).hexdigest()
         assert f'"prev":"{before}"' in lines[number]
@@ -113,7 +116,12 @@ def test_an_edited_line_is_named(tmp_path: Path, change: dict[str, object], prob
 def test_dropped_swapped_doubled_and_relinked_lines_are_refused(tmp_path: Path) -> None:
     lines = written(tmp_path / "journal.jsonl", GATES).splitlines(keepends=True)
     first, second, third, fourth = lines
-    for wrong in ([first, third, fourth], [first, third, second, fourth], [first, second, second], [second, third]):
+    for wrong in (
+        [first, third, fourth],
+        [first, third, second, fourth],
+        [first, second, second],
+        [second, third],
+    ):
         with pytest.raises(BundleError):
             parse_journal(b"".join(wrong))
     doubled = written(tmp_path / "doubled.jsonl", ["chain", "chain"])

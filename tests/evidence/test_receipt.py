@@ -45,7 +45,9 @@ RECEIPTS = st.builds(
     duration_ns=COUNTS,
     deadline_ns=COUNTS,
     commands=st.lists(
-        st.builds(Command, st.lists(TEXTS, max_size=2).map(tuple), st.integers(-99, 999) | st.just("timeout")),
+        st.builds(
+            Command, st.lists(TEXTS, max_size=2).map(tuple), st.integers(-99, 999) | st.just("timeout")
+        ),
         max_size=3,
     ).map(tuple),
     facts=st.dictionaries(TEXTS, TEXTS | COUNTS | st.lists(st.none(), max_size=2), max_size=3),
@@ -109,10 +111,16 @@ WRONG: dict[str, tuple[dict[str, Json], str]] = {
     "argv of numbers": ({"commands": [{"argv": [1], "exit": 0}]}, "commands.0.argv.0"),
     "command with more": ({"commands": [{"argv": [], "exit": 0, "env": {}}]}, "commands.0.env"),
     "finding without id": ({"findings": [{**FINDING.to_json(), "id": ""}]}, "findings.0.id"),
-    "finding without severity": ({"findings": [{**FINDING.to_json(), "severity": "fatal"}]}, "findings.0.severity"),
+    "finding without severity": (
+        {"findings": [{**FINDING.to_json(), "severity": "fatal"}]},
+        "findings.0.severity",
+    ),
     "finding elsewhere": ({"findings": [{**FINDING.to_json(), "where": "x"}]}, "findings.0.where"),
     "artifact by path": ({"artifacts": [{"name": "x", "sha256": "../x", "size": 1}]}, "artifacts.0.sha256"),
-    "artifact too large": ({"artifacts": [{"name": "x", "sha256": SHA, "size": 1 << 33}]}, "artifacts.0.size"),
+    "artifact too large": (
+        {"artifacts": [{"name": "x", "sha256": SHA, "size": 1 << 33}]},
+        "artifacts.0.size",
+    ),
     "log kept thrice": ({"log": {"size": 1, "sha256": SHA, "kept": [1, 2, 3]}}, "log.kept"),
     "log kept below nothing": ({"log": {"size": 1, "sha256": SHA, "kept": [1, -2]}}, "log.kept.1"),
     "omitted with room": ({"findings_omitted": 1}, "findings_omitted"),

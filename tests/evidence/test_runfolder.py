@@ -51,9 +51,17 @@ def test_a_run_starts_with_toolchain_plan_and_entry_0(tmp_path: Path) -> None:
         "started": STARTED,
         "platform": "linux",
     }
-    assert document["toolchain_sha256"] == hashlib.sha256(TOOLCHAIN).hexdigest() == sha256(run.path / "toolchain.zip")
+    assert (
+        document["toolchain_sha256"]
+        == hashlib.sha256(TOOLCHAIN).hexdigest()
+        == sha256(run.path / "toolchain.zip")
+    )
     (entry,) = parse_journal((run.path / "journal.jsonl").read_bytes()).entries
-    assert (entry.gate, entry.receipt_sha256, entry.log_sha256) == ("plan", sha256(run.path / "plan.json"), ZEROS)
+    assert (entry.gate, entry.receipt_sha256, entry.log_sha256) == (
+        "plan",
+        sha256(run.path / "plan.json"),
+        ZEROS,
+    )
 
 
 def test_two_runs_never_share_a_folder(tmp_path: Path) -> None:
@@ -77,10 +85,15 @@ def test_a_gate_leaves_receipt_log_exit_and_artifacts(tmp_path: Path) -> None:
     folder = run.path
     assert (folder / "lint.exit").read_bytes() == b"7\n"
     assert (folder / "lint.log").read_bytes() == b"said\n"
-    assert {path.name for path in (folder / "artifacts").iterdir()} == {each.sha256 for each in receipt.artifacts}
+    assert {path.name for path in (folder / "artifacts").iterdir()} == {
+        each.sha256 for each in receipt.artifacts
+    }
     assert [each.name for each in receipt.artifacts] == ["x.whl", "facts-list.json"]
     entry = parse_journal((folder / "journal.jsonl").read_bytes()).entries[-1]
-    assert (entry.receipt_sha256, entry.log_sha256) == (sha256(folder / "lint.json"), sha256(folder / "lint.log"))
+    assert (entry.receipt_sha256, entry.log_sha256) == (
+        sha256(folder / "lint.json"),
+        sha256(folder / "lint.log"),
+    )
 
 
 def test_a_gate_without_log_and_commands_leaves_its_receipt_alone(tmp_path: Path) -> None:
@@ -92,7 +105,9 @@ def test_a_gate_without_log_and_commands_leaves_its_receipt_alone(tmp_path: Path
 
 
 @pytest.mark.gate
-def test_a_receipt_past_a_bound_leaves_nothing_and_the_gate_can_be_recorded_as_an_error(tmp_path: Path) -> None:
+def test_a_receipt_past_a_bound_leaves_nothing_and_the_gate_can_be_recorded_as_an_error(
+    tmp_path: Path,
+) -> None:
     run = start_run(tmp_path)
     before = sorted(os.listdir(run.path))
     with pytest.raises(GateError):

@@ -72,7 +72,14 @@ def test_whatever_is_no_plain_file_is_named(kind: bytes, problem: str) -> None:
 
 def test_gnu_magic_mode_owner_and_time_are_refused() -> None:
     gnu = tarfile.TarInfo("a").tobuf(tarfile.GNU_FORMAT)
-    for field, value in (("mode", 0o755), ("uid", 1), ("gid", 1), ("mtime", 1), ("uname", "root"), ("gname", "x")):
+    for field, value in (
+        ("mode", 0o755),
+        ("uid", 1),
+        ("gid", 1),
+        ("mtime", 1),
+        ("uname", "root"),
+        ("gname", "x"),
+    ):
         info = tarfile.TarInfo("a")
         setattr(info, field, value)
         with pytest.raises(BundleError, match=f": {field}: "):

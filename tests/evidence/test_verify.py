@@ -1,20 +1,588 @@
-"""A bundle is qualified only when everything in it follows from its own facts, and somebody anchored it."""
+"""A bundle counts only when everything in it follows from its own facts, and somebody anchored it."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from assay.evidence.bundle import write_bundle
-from assay.evidence.verification import Integrity
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assay import canonical
+from assay.errors import StorageError, UsageError
+from assay.evidence.bundle import Bundle, write_bundle
+from assay.evidence.container import write_container
+from assay.evidence.proof import TITLES
+from assay.evidence.verification import Answer, Integrity, Signer, Verification
 from assay.evidence.verify import verify_bundle
-from assay.model import Verdict
-from tests.evidence.support import make_run
+from assay.model import Json, Outcome, Severity, Tier, Verdict
+from tests.evidence import support
+from tests.evidence.forging import Document, Members, edit_json, forge, member, members_of, pack
+from tests.evidence.support import GATES, PASSING, RUN, STARTED, Gate, found, make_run, plan
+
+NOW = datetime(2026, 12, 1, tzinfo=UTC)
+VALUE = "CHAIN-VALUE-WRONG"
 
 
-def test_a_passing_run_is_qualified(tmp_path: Path) -> None:
-    bundle = write_bundle(make_run(tmp_path))
+@pytest.fixture
+def honest(tmp_path: Path) -> Bundle:
+    return write_bundle(make_run(tmp_path))
+
+
+def broken(path: Path, member_: str, field: str = "", *, says: str = "", step: int = 0) -> Verification:
+    """Verify, and check that it is broken where and as it should be, and that nothing it says is passed on."""
+    verified = verify_bundle(path, accept=("unanchored", "rehearsed"), now=NOW)
+    assert verified.integrity is Integrity.BROKEN, verified.to_json()
+    assert verified.exit_code == 4
+    assert verified.verdict is Verdict.UNDECIDED
+    assert (verified.tier, verified.outcomes, verified.claims.established) == (None, {}, ())
+    places = [(problem.member, problem.field) for problem in verified.problems]
+    assert (member_, field) in places, places
+    assert any(says in problem.observed + problem.expected for problem in verified.problems)
+    if step:
+        assert next(each.number for each in verified.steps if each.answer is Answer.FAILED) == step
+    return verified
+
+
+@pytest.mark.gate
+def test_an_honest_anchored_qualified_bundle_is_the_only_one_that_exits_0(honest: Bundle) -> None:
+    verified = verify_bundle(honest.path, expect_digest=honest.digest, now=NOW)
+    assert verified.problems == ()
+    assert (verified.integrity, verified.verdict, verified.tier) == (
+        Integrity.INTACT,
+        Verdict.QUALIFIED,
+        Tier.PHYSICAL,
+    )
+    assert (verified.anchored, verified.signer, verified.standing) == (
+        True,
+        Signer.UNSIGNED,
+        "unknown: no archive given",
+    )
+    assert (verified.policy.answer, verified.freshness.answer) == (Answer.PASSED, Answer.NOT_ASKED)
+    assert [each.text for each in verified.claims.established] == [
+        *(f"{gate} holds" for gate in GATES),
+        "the chain is exact",
+    ]
+    assert verified.claims.open == (("shared-buffers", "buffers are shared"),)
+    assert verified.toolchain == "equal to the reader's own"
+    assert [each.title for each in verified.steps] == list(TITLES)
+    assert [each.answer for each in verified.steps] == [Answer.PASSED] * 9 + [Answer.NOT_ASKED] * 2
+    assert verified.exit_code == 0
+
+
+@pytest.mark.gate
+def test_an_unanchored_bundle_needs_to_be_accepted(honest: Bundle) -> None:
+    assert verify_bundle(honest.path).exit_code == 3
+    assert verify_bundle(honest.path, accept=["rehearsed"]).exit_code == 3
+    assert verify_bundle(honest.path, accept=["unanchored"]).exit_code == 0
+
+
+@pytest.mark.gate
+def test_another_digest_than_the_expected_is_another_bundle(honest: Bundle) -> None:
+    verified = verify_bundle(honest.path, expect_digest="0" * 64, accept=["unanchored"])
+    assert (verified.integrity, verified.exit_code) == (Integrity.BROKEN, 4)
+    assert verified.bundle_digest == honest.digest
+    assert not verified.anchored
+
+
+@pytest.mark.gate
+def test_every_changed_byte_at_every_offset_is_detected(tmp_path: Path) -> None:
+    bundle = write_bundle(make_run(tmp_path, gates=GATES[:1]))
+    data = bytearray(bundle.path.read_bytes())
+    assert verify_bundle(bundle.path, expect_digest=bundle.digest, now=NOW).intact
+    with bundle.path.open("r+b", buffering=0) as stream:
+        for at, byte in enumerate(data):
+            os.pwrite(stream.fileno(), bytes([byte ^ 0x01]), at)
+            verified = verify_bundle(bundle.path, expect_digest=bundle.digest, now=NOW)
+            assert (verified.intact, verified.exit_code) == (False, 4), at
+            os.pwrite(stream.fileno(), bytes([byte]), at)
+
+
+@given(st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_change_at_any_offset_is_detected(honest: Bundle, tmp_path: Path, data: st.DataObject) -> None:
+    whole = honest.path.read_bytes()
+    start = data.draw(st.integers(0, len(whole)))
+    end = data.draw(st.integers(start, min(len(whole), start + 2000)))
+    changed = whole[:start] + data.draw(st.binary(max_size=1100)) + whole[end:]
+    path = tmp_path / "changed.tar"
+    path.write_bytes(changed)
+    verified = verify_bundle(path, expect_digest=honest.digest, now=NOW)
+    assert verified.exit_code == (0 if changed == whole else 4)
+
+
+def _drop(name: str) -> Callable[[Document, Members], None]:
+    return lambda _manifest, members: members.pop(name) and None  # type: ignore[return-value]  # the edit is what counts
+
+
+def _put(name: str, data: bytes) -> Callable[[Document, Members], None]:
+    return lambda _manifest, members: members.update({name: data})
+
+
+def _receipt(gate: str, /, **change: Json) -> Callable[[Document, Members], None]:
+    return lambda _manifest, members: edit_json(members, f"{gate}.json", lambda value: value.update(change))
+
+
+def _manifest(**change: Json) -> Callable[[Document, Members], None]:
+    return lambda manifest, _members: manifest.update(change)
+
+
+def _plan(**change: Json) -> Callable[[Document, Members], None]:
+    def edit(_manifest: Document, members: Members) -> None:
+        edit_json(members, "plan.json", lambda value: value.update(change))
+
+    return edit
+
+
+CUT_LOG: Json = {"kept": [1 << 20, 1 << 20], "sha256": "a" * 64, "size": 5 << 20}
+
+# What each edit leaves consistent is made consistent: manifest, digests and journal fit the edited members.
+FORGED: dict[str, tuple[Callable[[Document, Members], None], tuple[str, str], int]] = {
+    "no toolchain": (_drop("toolchain.zip"), ("toolchain.zip", ""), 9),
+    "no log": (_drop("lint.log"), ("lint.json", "log"), 5),
+    "no exit": (_drop("lint.exit"), ("lint.exit", ""), 9),
+    "no plan": (_drop("plan.json"), ("plan.json", ""), 4),
+    "no journal": (_drop("journal.jsonl"), ("journal.jsonl", ""), 3),
+    "no receipt": (_drop("lint.json"), ("lint.json", ""), 5),
+    "a further log": (_put("other.log", b""), ("other.log", ""), 9),
+    "a verdict": (_put("verdict.json", b"{}"), ("verdict.json", ""), 9),
+    "a further artifact": (_put(f"artifacts/{'a' * 64}", b"x"), (f"artifacts/{'a' * 64}", ""), 9),
+    "a log for a gate without": (_put("provider.log", b"x"), ("provider.log", ""), 9),
+    "an exit for a gate without": (_put("provider.exit", b"0\n"), ("provider.exit", ""), 9),
+    "another toolchain": (_put("toolchain.zip", b"x"), ("toolchain.zip", ""), 4),
+    "another log": (_put("lint.log", b"x"), ("lint.json", "log"), 5),
+    "another exit": (_put("chain.exit", b"0\n"), ("chain.exit", ""), 5),
+    "an exit of 64 bytes": (_put("chain.exit", b"0\n" * 32), ("chain.exit", ""), 5),
+    "a log said to be cut": (_receipt("lint", log=CUT_LOG), ("lint.json", "log.kept"), 5),
+    "a log denied": (_receipt("lint", log=None), ("lint.json", "log"), 5),
+    "verdict upgraded": (_manifest(verdict="rehearsed"), ("manifest.json", "verdict"), 8),
+    "tier upgraded": (_manifest(tier="wsl"), ("manifest.json", "tier"), 8),
+    "tier denied": (_manifest(tier=None), ("manifest.json", "tier"), 8),
+    "another run": (_manifest(run="20261130T120000Z-ffffffff"), ("manifest.json", "run"), 4),
+    "outcome upgraded": (_receipt("lint", outcome="failed"), ("lint.json", "outcome"), 6),
+    "a finding invented": (
+        _receipt("lint", findings=[{**found("X-Y"), "expected": "", "remedy": "", "where": []}]),
+        ("lint.json", "findings.0"),
+        6,
+    ),
+    "facts edited": (_receipt("lint", facts={"findings": [found()]}), ("lint.json", "outcome"), 6),
+    "tier of facts edited": (_receipt("chain", facts={"tier": "rehearsal"}), ("manifest.json", "verdict"), 8),
+    "receipt of another gate": (_receipt("lint", gate="build"), ("lint.json", "gate"), 5),
+    "rules that never were": (_receipt("lint", rules=0), ("lint.json", "rules"), 5),
+    "platform unknown": (_plan(platform="beos"), ("plan.json", "platform"), 4),
+    "nonce replaced": (_plan(nonce="f" * 32), ("plan.json", "run"), 4),
+}
+
+
+@pytest.mark.gate
+@pytest.mark.parametrize(("edit", "place", "step"), FORGED.values(), ids=FORGED)
+def test_forgeries_are_named_at_their_place_and_step(
+    tmp_path: Path,
+    honest: Bundle,
+    edit: Callable[[Document, Members], None],
+    place: tuple[str, str],
+    step: int,
+) -> None:
+    gone = "journal.jsonl" in place or "plan.json" in place[0] and not place[1] or place == ("lint.json", "")
+    path = forge(honest.path, tmp_path / "forged.tar", edit, relinked=not gone)
+    broken(path, *place, step=step)
+
+
+def test_an_edit_without_relinking_breaks_the_list(tmp_path: Path, honest: Bundle) -> None:
+    edit = _receipt("lint", facts={})
+    path = forge(honest.path, tmp_path / "forged.tar", edit, relinked=False)
+    broken(path, "lint.json", says="SHA-256", step=5)
+
+
+def test_a_dropped_gate_makes_a_shorter_run_not_a_qualified_one(tmp_path: Path, honest: Bundle) -> None:
+    def drop(manifest: Document, members: Members) -> None:
+        for name in ("lint.json", "lint.log", "lint.exit"):
+            del members[name]
+        lines = members["journal.jsonl"].splitlines(keepends=True)
+        assert b'"lint"' in lines[-1]
+        members["journal.jsonl"] = b"".join(lines[:-1])
+        manifest["verdict"] = "undecided"
+
+    path = forge(honest.path, tmp_path / "forged.tar", drop)
+    verified = verify_bundle(path, accept=["unanchored"])
+    assert (verified.intact, verified.verdict, verified.unfinished, verified.exit_code) == (
+        True,
+        Verdict.UNDECIDED,
+        ("lint",),
+        3,
+    )
+
+
+def test_a_gate_that_the_plan_does_not_name_is_refused(tmp_path: Path, honest: Bundle) -> None:
+    def loosen(_manifest: Document, members: Members) -> None:
+        gates = [gate for gate in GATES if gate != "provider"]
+
+        def edit(value: Document) -> None:
+            given = value["plan"]
+            assert isinstance(given, dict)
+            value["plan"] = {**given, "gates": gates}
+
+        edit_json(members, "plan.json", edit)
+
+    path = forge(honest.path, tmp_path / "forged.tar", loosen)
+    broken(path, "journal.jsonl", "gate", says="provider", step=5)
+
+
+def test_a_torn_journal_in_a_bundle_is_refused(tmp_path: Path, honest: Bundle) -> None:
+    manifest, members = members_of(honest.path)
+    members["journal.jsonl"] += b'{"gate":'
+    broken(pack(tmp_path / "forged.tar", manifest, members), "journal.jsonl", says="newline", step=3)
+
+
+def test_a_manifest_that_lists_other_members_is_refused(tmp_path: Path, honest: Bundle) -> None:
+    manifest, members = members_of(honest.path)
+    listed = manifest["members"]
+    assert isinstance(listed, list)
+    for wrong in (listed[1:], [*listed, listed[0]], [listed[1], listed[0], *listed[2:]], []):
+        data = canonical.dumps({**manifest, "members": wrong})
+        path = tmp_path / "forged.tar"
+        ordered = [member("manifest.json", data), *(member(name, members[name]) for name in sorted(members))]
+        with path.open("wb") as stream:
+            write_container(stream, ordered)
+        broken(path, "manifest.json", step=2)
+
+
+# Gates that did not run say nothing, and one that ran cannot be passed off as one that did not.
+def test_a_blocked_gate_has_no_facts(tmp_path: Path) -> None:
+    failing = {"toolkit": Gate({"findings": [found()]})}
+    bundle = write_bundle(make_run(tmp_path, changed=failing))
     verified = verify_bundle(bundle.path, expect_digest=bundle.digest)
     assert verified.problems == ()
-    assert verified.integrity is Integrity.INTACT
-    assert verified.verdict is Verdict.QUALIFIED
-    assert verified.exit_code == 0
+    assert (verified.outcomes["build"], verified.outcomes["chain"]) == (Outcome.BLOCKED, Outcome.BLOCKED)
+    assert (verified.verdict, verified.exit_code) == (Verdict.REJECTED, 1)
+    path = forge(bundle.path, tmp_path / "forged.tar", _receipt("chain", outcome="passed"))
+    broken(path, "chain.json", "outcome", says="blocked", step=6)
+    path = forge(bundle.path, tmp_path / "forged.tar", _receipt("chain", facts={"tier": "physical"}))
+    broken(path, "chain.json", "facts", says="did not run", step=6)
+
+
+def test_a_gate_passed_off_as_blocked_is_refused(tmp_path: Path, honest: Bundle) -> None:
+    path = forge(honest.path, tmp_path / "forged.tar", _receipt("chain", outcome="blocked", facts={}))
+    broken(path, "chain.json", "outcome", step=6)
+
+
+def test_a_gate_that_ended_before_one_it_needs_is_refused(tmp_path: Path, honest: Bundle) -> None:
+    def swap(_manifest: Document, members: Members) -> None:
+        first, second, third, *rest = members["journal.jsonl"].splitlines(keepends=True)
+        assert b'"environment"' in second
+        assert b'"toolkit"' in third
+        second = second.replace(b'"seq":1', b'"seq":2')
+        third = third.replace(b'"seq":2', b'"seq":1')
+        members["journal.jsonl"] = b"".join([first, third, second, *rest])
+
+    manifest, members = members_of(honest.path)
+    swap(manifest, members)
+    from assay.evidence.journal import Entry  # noqa: PLC0415  # only this forgery links by hand
+
+    entries = []
+    prev = "0" * 64
+    for number, line in enumerate(members["journal.jsonl"].splitlines()):
+        value = canonical.loads(line)
+        assert isinstance(value, dict)
+        entry = Entry(number, prev, *(str(value[key]) for key in ("gate", "receipt_sha256", "log_sha256")))
+        entries.append(entry.line() + b"\n")
+        prev = entry.digest()
+    members["journal.jsonl"] = b"".join(entries)
+    broken(
+        pack(tmp_path / "forged.tar", manifest, members), "toolkit.json", "outcome", says="blocked", step=6
+    )
+
+
+@pytest.mark.gate
+def test_wrong_values_hidden_from_the_receipt_fail_the_step_of_the_values(
+    tmp_path: Path, honest: Bundle
+) -> None:
+    edit = _receipt("chain", facts={"tier": "physical", "findings": [found(VALUE)]}, outcome="failed")
+    path = forge(honest.path, tmp_path / "forged.tar", edit)
+    broken(path, "chain.json", "findings.0", says=VALUE, step=7)
+
+
+def test_findings_are_compared_past_the_bound_of_a_receipt(tmp_path: Path) -> None:
+    many: Json = [found("X-Y", Severity.WARNING, f"number {n}") for n in range(1000)]
+    more: Json = [*many, found("X-Z")]  # type: ignore[misc]  # it is a list
+    facts: dict[str, Json] = {"findings": [*more, found("X-Z")]}  # type: ignore[misc]  # as above
+    bundle = write_bundle(make_run(tmp_path, changed={"lint": Gate(facts)}))
+    verified = verify_bundle(bundle.path, expect_digest=bundle.digest)
+    assert (verified.problems, verified.outcomes["lint"]) == ((), Outcome.FAILED)
+    for omitted in (0, 1, 3):
+        path = forge(bundle.path, tmp_path / "forged.tar", _receipt("lint", findings_omitted=omitted))
+        broken(path, "lint.json", "findings_omitted", step=6)
+
+
+def test_words_of_advice_may_differ_from_an_older_catalogue(tmp_path: Path) -> None:
+    bundle = write_bundle(make_run(tmp_path, changed={"lint": Gate({"findings": [found()]})}))
+
+    def reword(value: Document) -> None:
+        findings = value["findings"]
+        assert isinstance(findings, list)
+        assert isinstance(findings[0], dict)
+        findings[0]["remedy"] = "what an older catalogue said"
+
+    path = forge(
+        bundle.path, tmp_path / "forged.tar", lambda _m, members: edit_json(members, "lint.json", reword)
+    )
+    assert verify_bundle(path).verdict is Verdict.REJECTED
+
+
+# Newer bundles
+
+
+NEWER: dict[str, Callable[[Document, Members], None]] = {
+    "manifest": _manifest(schema="assay/manifest/2"),
+    "plan": _plan(schema="assay/plan/2"),
+    "receipt": _receipt("lint", schema="assay/receipt/3"),
+    "rules": _receipt("lint", rules=2),
+    "gates of a newer tool": lambda manifest, members: (
+        (
+            manifest.update(tool={"name": "assay", "version": "99.0"}),
+            edit_json(
+                members,
+                "plan.json",
+                lambda value: value.update(plan={**plan_of(value), "gates": ["teleport"]}),
+            ),
+        )
+        and None
+    ),
+    "plan keys of a newer tool": lambda manifest, members: (
+        (
+            manifest.update(tool={"name": "assay", "version": "99.0"}),
+            edit_json(
+                members, "plan.json", lambda value: value.update(plan={**plan_of(value), "floors": {}})
+            ),
+        )
+        and None
+    ),
+}
+
+
+def plan_of(value: Document) -> Document:
+    """Return the plan inside ``plan.json``."""
+    given = value["plan"]
+    assert isinstance(given, dict)
+    return given
+
+
+@pytest.mark.gate
+@pytest.mark.parametrize("edit", NEWER.values(), ids=NEWER)
+def test_a_newer_bundle_asks_for_an_update_and_is_never_called_invalid(
+    tmp_path: Path, honest: Bundle, edit: Callable[[Document, Members], None]
+) -> None:
+    path = forge(honest.path, tmp_path / "forged.tar", edit)
+    verified = verify_bundle(path, accept=["unanchored"])
+    assert verified.integrity.value == "unknown: update assay"
+    assert (verified.exit_code, verified.verdict) == (3, Verdict.UNDECIDED)
+
+
+def test_an_unknown_gate_of_this_version_is_invalid(tmp_path: Path, honest: Bundle) -> None:
+    def edit(_manifest: Document, members: Members) -> None:
+        edit_json(members, "plan.json", lambda value: value.update(plan={**plan_of(value), "floors": {}}))
+
+    broken(forge(honest.path, tmp_path / "forged.tar", edit), "plan.json", "plan.floors", step=4)
+
+
+# Policy, freshness and acceptance
+
+
+def _rehearsal(tmp_path: Path) -> Bundle:
+    folder = make_run(tmp_path, of=plan(tier="rehearsal"), changed={"chain": Gate({"tier": "rehearsal"})})
+    return write_bundle(folder)
+
+
+@pytest.mark.gate
+def test_a_rehearsal_counts_only_where_it_is_accepted_and_never_says_qualified(tmp_path: Path) -> None:
+    bundle = _rehearsal(tmp_path)
+    verified = verify_bundle(bundle.path, expect_digest=bundle.digest)
+    assert (verified.verdict, verified.tier, verified.exit_code) == (Verdict.REHEARSED, Tier.REHEARSAL, 3)
+    assert verify_bundle(bundle.path, expect_digest=bundle.digest, accept=["rehearsed"]).exit_code == 0
+    assert verify_bundle(bundle.path, accept=["rehearsed"]).exit_code == 3
+    assert "qualified" not in canonical.dumps(verified.to_json()).decode()
+    for edit in (_manifest(verdict="qualified"), _manifest(verdict="qualified", tier="physical")):
+        broken(forge(bundle.path, tmp_path / "forged.tar", edit), "manifest.json", "verdict", step=8)
+
+
+@pytest.mark.gate
+def test_another_tier_than_the_readers_fails_policy(honest: Bundle) -> None:
+    for tier, code in ((Tier.PHYSICAL, 0), (Tier.WSL, 3), (Tier.REHEARSAL, 3)):
+        verified = verify_bundle(honest.path, expect_digest=honest.digest, tier=tier)
+        assert (verified.exit_code, verified.intact) == (code, True)
+
+
+def test_a_rejected_bundle_stays_1_whatever_the_reader_wants(tmp_path: Path) -> None:
+    bundle = write_bundle(make_run(tmp_path, changed={"lint": Gate({"findings": [found()]})}))
+    assert verify_bundle(bundle.path, tier=Tier.WSL).exit_code == 1
+    assert verify_bundle(bundle.path, expect_digest=bundle.digest).exit_code == 1
+
+
+@pytest.mark.gate
+def test_another_plan_than_the_readers_fails_policy_and_says_where(honest: Bundle) -> None:
+    def code(wanted: object) -> tuple[int, tuple[str, ...]]:
+        verified = verify_bundle(honest.path, expect_digest=honest.digest, plan=plan(**wanted))  # type: ignore[arg-type]  # keys of a plan
+        return verified.exit_code, verified.policy.reasons
+
+    assert code({}) == (0, ())
+    stricter = {"versions": {"linux": {"python": ">=3.12", "cuda": "==13.0.*"}}, "disclose": ["host-name"]}
+    assert code(stricter) == (
+        3,
+        ("the plan differs at disclose", "the plan differs at versions.linux.python"),
+    )
+    many = {
+        "chains": {"linux": ["pipeline"], "wsl": ["pipeline"]},
+        "msvc-toolset": "14.44",
+        "tier": "rehearsal",
+    }
+    more = {"project": "x", "modules": ["y"], "smoke": ["z"], "deadlines": {"chain": 1}}
+    assert code({**many, **more})[1][-1] == "and at 2 more places"
+
+
+@pytest.mark.gate
+def test_todays_rules_decide_policy_and_the_receipts_rules_integrity(
+    honest: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = {name: Gate({**PASSING[name].facts, "old": name == "lint"}) for name in GATES}
+    aged = write_bundle(make_run(tmp_path / "aged", changed=old))
+    monkeypatch.setattr(support.table, "GATES", support.rows(support.TWO_RULES))
+    still = verify_bundle(honest.path, expect_digest=honest.digest)
+    assert (still.integrity, still.policy.answer, still.exit_code) == (Integrity.INTACT, Answer.PASSED, 0)
+    verified = verify_bundle(aged.path, expect_digest=aged.digest)
+    assert (verified.integrity, verified.verdict) == (Integrity.INTACT, Verdict.QUALIFIED)
+    assert verified.policy.reasons == ("by today's rules the run is rejected",)
+    assert verified.exit_code == 3
+
+
+AGES = {
+    "in time": (NOW, timedelta(days=1), 0),
+    "too old": (NOW, timedelta(hours=11), 3),
+    "just now": (datetime(2026, 11, 30, 12, tzinfo=UTC), timedelta(0), 0),
+    "clocks a little apart": (datetime(2026, 11, 30, 11, 56, tzinfo=UTC), timedelta(0), 0),
+    "from the future": (datetime(2026, 11, 30, 11, 54, tzinfo=UTC), timedelta(days=9), 3),
+}
+
+
+@pytest.mark.gate
+@pytest.mark.parametrize(("now", "age", "code"), AGES.values(), ids=AGES)
+def test_a_run_may_be_too_old(honest: Bundle, now: datetime, age: timedelta, code: int) -> None:
+    verified = verify_bundle(honest.path, expect_digest=honest.digest, now=now, not_older_than=age)
+    assert (verified.exit_code, verified.intact) == (code, True)
+    assert verified.freshness.answer is (Answer.FAILED if code else Answer.PASSED)
+    assert STARTED in "".join(verified.freshness.reasons) or not code
+
+
+@pytest.mark.gate
+def test_a_run_has_to_have_mixed_in_the_readers_challenge(tmp_path: Path, honest: Bundle) -> None:
+    challenged = write_bundle(make_run(tmp_path / "challenged", challenge="beef"))
+    for bundle, challenge, code in ((challenged, "beef", 0), (challenged, "cafe", 3), (honest, "beef", 3)):
+        verified = verify_bundle(bundle.path, expect_digest=bundle.digest, challenge=challenge)
+        assert verified.exit_code == code
+
+
+MISTYPED: dict[str, dict[str, object]] = {
+    "digest in capitals": {"expect_digest": "A" * 64},
+    "half a digest": {"expect_digest": "a" * 63},
+    "accepting anything": {"accept": ["anything"]},
+    "empty challenge": {"challenge": ""},
+    "challenge that is no hex": {"challenge": "xyz"},
+}
+
+
+@pytest.mark.parametrize("options", MISTYPED.values(), ids=MISTYPED)
+def test_mistyped_options_are_usage_errors(honest: Bundle, options: dict[str, object]) -> None:
+    with pytest.raises(UsageError):
+        verify_bundle(honest.path, **options)  # type: ignore[arg-type]  # each option has its own type
+
+
+def test_a_file_that_is_not_there_is_a_storage_error(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="No such file"):
+        verify_bundle(tmp_path / "missing.tar")
+
+
+# Bounds
+
+
+def _weight_of(path: Path) -> int:
+    """Return how many kilobytes of memory a fresh process takes to verify a bundle in this small world."""
+    code = (
+        "import resource, sys, pathlib, pytest\n"
+        "from tests.evidence import support\n"
+        "support.enter(pytest.MonkeyPatch())\n"
+        "from assay.evidence.verify import verify_bundle\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "verify_bundle(pathlib.Path(sys.argv[1]), accept=['unanchored'])\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run(  # noqa: S603  # this interpreter
+        [sys.executable, "-c", code, str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": f"{root / 'scripts'}{os.pathsep}{root}"},
+    )
+    return int(done.stdout)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss counts kilobytes on Linux")
+def test_memory_is_bounded_for_large_members_and_heavy_receipts(tmp_path: Path) -> None:
+    changed = {
+        name: Gate({**PASSING[name].facts, **_heavy(name)}) for name in ("environment", "toolkit", "chain")
+    }
+    changed["build"] = Gate({}, artifacts={"big": bytes(64 << 20)})
+    bundle = write_bundle(make_run(tmp_path, changed=changed))
+    assert verify_bundle(bundle.path).intact
+    assert _weight_of(bundle.path) < 40_000
+
+
+def _heavy(name: str) -> dict[str, Json]:
+    """Return facts with as many values as a reader admits."""
+    return {f"{name}-{n}": [[] for _ in range(1000)] for n in range(60)}
+
+
+def test_a_bundle_of_ten_thousand_members_is_verified_within_two_seconds(tmp_path: Path) -> None:
+    artifacts = {f"a{n}": f"artifact {n}".encode() for n in range(1300)}
+    changed = {
+        name: Gate(
+            PASSING[name].facts, artifacts={f"{name}{k}": name.encode() + v for k, v in artifacts.items()}
+        )
+        for name in GATES
+    }
+    bundle = write_bundle(make_run(tmp_path, changed=changed))
+    started = time.monotonic()
+    assert verify_bundle(bundle.path).problems == ()
+    assert time.monotonic() - started < 2
+
+
+def test_hundreds_of_problems_are_counted(tmp_path: Path, honest: Bundle) -> None:
+    many = {f"artifacts/{n:064x}": b"x" for n in range(300)}
+    path = forge(honest.path, tmp_path / "forged.tar", lambda _m, members: members.update(many))
+    verified = verify_bundle(path)
+    assert (len(verified.problems), verified.problems_omitted) == (100, 200)
+
+
+def test_a_judge_that_trips_over_facts_gives_a_problem_and_no_traceback(
+    honest: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trip(_case: object, _facts: object) -> tuple[()]:
+        raise KeyError("x")
+
+    monkeypatch.setattr(support.table, "GATES", support.rows({1: trip}))
+    broken(honest.path, "environment.json", says="cannot be judged (KeyError", step=6)
+
+
+def test_the_json_is_canonical_and_says_the_same(honest: Bundle) -> None:
+    verified = verify_bundle(honest.path, expect_digest=honest.digest, now=NOW)
+    document = canonical.loads(canonical.dumps(verified.to_json()))
+    assert isinstance(document, dict)
+    assert document["schema"] == "assay/verdict/1"
+    assert (document["run"], document["verdict"], document["tier"]) == (RUN, "qualified", "physical")
+    assert (document["exit_code"], document["bundle_digest"]) == (0, honest.digest)

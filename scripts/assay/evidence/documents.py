@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -52,7 +53,7 @@ class PlanDocument:
     plan: Plan
     given: Mapping[str, Json]
 
-    @property
+    @functools.cached_property
     def plan_digest(self) -> str:
         """Return the plan digest: SHA-256 (hex) of the canonical plan, the same on every machine."""
         return canonical.digest(self.given)

@@ -98,6 +98,8 @@ def expand(facts: Facts, read: Callable[[str], bytes], *, member: str = "") -> F
                 member=member,
                 field=where,
             )
+        if {dict, list}.isdisjoint(map(type, value)):
+            return value
         return [lengthen(part, (*path, str(number))) for number, part in enumerate(value)]
 
     return {key: lengthen(value, ("facts", key)) for key, value in facts.items()}

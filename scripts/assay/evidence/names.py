@@ -31,7 +31,7 @@ MAX_FINDINGS = 1000
 MAX_LIST = 1000
 """Entries of a list in facts; a longer one becomes an artifact (FORMATS, "Receipt")."""
 
-LISTS_BYTES = 8 << 20
+LISTS_BYTES = 4 << 20
 LISTS_NODES = 1 << 18
 """Bytes and values of all lists that one receipt's facts name, so that a reader holds them in 64 MiB."""
 
