@@ -35,6 +35,8 @@ _TARGET = re.compile(
     r"(?P<quote>[\"'])(?P<quoted>[^\"'\n]*[/\\]nvcc(?:\.exe)?)(?P=quote)|(?P<bare>/[^\s\"';]*/nvcc)\b"
 )
 _STARTED = re.compile(r"^#\$ (?![A-Z_]+=)(?P<command>.*\s-D__CUDACC__.*)$", re.MULTILINE)
+_DRIVE = re.compile(r"\b[A-Za-z]:\\")
+"""A Windows path: a backslash separates folders there, and escapes a blank elsewhere."""
 _TOOLSET = re.compile(r"[/\\]VC[/\\]Tools[/\\]MSVC[/\\](\d+\.\d+(?:\.\d+)*)", re.IGNORECASE)
 _DOTTED = re.compile(r"\b\d{1,3}\.\d{1,3}(?:\.\d{1,5})?\b")
 _NAMED = re.compile(r"(?:gcc|g\+\+|cc|c\+\+)-(\d{1,2}(?:\.\d{1,2})*)$")
@@ -153,7 +155,7 @@ def parse_started(text: str) -> str:
     if not match:
         return ""
     try:
-        words = shlex.split(match["command"], posix="\\" not in match["command"])
+        words = shlex.split(match["command"], posix=not _DRIVE.search(match["command"]))
     except ValueError:
         return ""
     return words[0].strip('"') if words else ""
