@@ -1,4 +1,4 @@
-"""Makes bundles that an honest run would not leave: members edited, journal and manifest made to fit again."""
+"""Makes bundles that no honest run leaves: members edited, journal and manifest made to fit again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal is a linked list: what is in it was written in that order, and only its last line can be torn."""
+"""The journal is a linked list: its entries were written in that order, and only the last can be torn."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from assay import canonical
 from assay.errors import BundleError, NewerSchemaError, StorageError
 from assay.evidence.journal import Journal, JournalWriter, parse_journal
 from assay.evidence.names import ZEROS
+from assay.model import Json
 
 A, B = "a" * 64, "b" * 64
 GATES = ["environment", "toolkit", "chain"]
@@ -82,14 +83,14 @@ def test_every_changed_byte_is_refused_or_tears_the_last_line(tmp_path: Path) ->
         assert found != right
 
 
-def _edited(entries: Journal, **change: object) -> bytes:
+def _edited(entries: Journal, change: dict[str, Json]) -> bytes:
     lines = [entry.line() for entry in entries.entries]
-    document = dict(canonical.loads(lines[1]))  # type: ignore[call-overload]  # it is an object
-    document.update(change)
-    return b"\n".join([lines[0], canonical.dumps(document), *lines[2:], b""])
+    document = canonical.loads(lines[1])
+    assert isinstance(document, dict)
+    return b"\n".join([lines[0], canonical.dumps({**document, **change}), *lines[2:], b""])
 
 
-EDITS: dict[str, tuple[dict[str, object], str]] = {
+EDITS: dict[str, tuple[dict[str, Json], str]] = {
     "number": ({"seq": 2}, "line 2: seq: is 2"),
     "number as text": ({"seq": "1"}, "line 2: seq: is not an integer"),
     "number as boolean": ({"seq": True}, "line 2: seq: is not an integer"),
@@ -106,10 +107,10 @@ EDITS: dict[str, tuple[dict[str, object], str]] = {
 
 @pytest.mark.gate
 @pytest.mark.parametrize(("change", "problem"), EDITS.values(), ids=EDITS)
-def test_an_edited_line_is_named(tmp_path: Path, change: dict[str, object], problem: str) -> None:
+def test_an_edited_line_is_named(tmp_path: Path, change: dict[str, Json], problem: str) -> None:
     journal = parse_journal(written(tmp_path / "journal.jsonl", GATES))
     with pytest.raises(BundleError) as caught:
-        parse_journal(_edited(journal, **change))
+        parse_journal(_edited(journal, change))
     assert problem in caught.value.observed
 
 

@@ -9,7 +9,6 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
 
 import pytest
 
@@ -109,10 +108,10 @@ def test_a_receipt_past_a_bound_leaves_nothing_and_the_gate_can_be_recorded_as_a
     tmp_path: Path,
 ) -> None:
     run = start_run(tmp_path)
-    before = sorted(os.listdir(run.path))
+    before = sorted(run.path.iterdir())
     with pytest.raises(GateError):
         run.record(dataclasses.replace(RECEIPT, facts={"a": "x" * (1 << 20)}), lists={"a" * 64: b"list"})
-    assert sorted(os.listdir(run.path)) == before
+    assert sorted(run.path.iterdir()) == before
     run.record(dataclasses.replace(RECEIPT, outcome=Outcome.ERROR), lists={})
     assert gates(run.path) == ["plan", "lint"]
 
@@ -158,18 +157,12 @@ class _Disk:
         self._fail_at = fail_at
         for name in ("fsync", "write", "mkdir"):
             monkeypatch.setattr(os, name, self._guard(getattr(os, name)))
-        real_open = Path.open
+        monkeypatch.setattr(Path, "open", self._guard(Path.open, lambda _path, mode="r": "x" in mode))
 
-        def opening(path: Path, mode: str = "r", *rest: int) -> BinaryIO:
-            if "x" in mode or "w" in mode:
-                self._count()
-            return real_open(path, mode, *rest)  # type: ignore[return-value]  # only binary files are opened here
-
-        monkeypatch.setattr(Path, "open", opening)
-
-    def _guard(self, real: Callable[..., object]) -> Callable[..., object]:
+    def _guard(self, real: Callable[..., object], counts: Callable[..., bool] = lambda *_: True) -> object:
         def guarded(*arguments: object, **options: object) -> object:
-            self._count()
+            if counts(*arguments[:2]):
+                self._count()
             return real(*arguments, **options)
 
         return guarded

@@ -18,13 +18,14 @@ from assay import canonical
 from assay.errors import StorageError, UsageError
 from assay.evidence.bundle import Bundle, write_bundle
 from assay.evidence.container import write_container
+from assay.evidence.journal import Entry
 from assay.evidence.proof import TITLES
 from assay.evidence.verification import Answer, Integrity, Signer, Verification
 from assay.evidence.verify import verify_bundle
+from assay.judge import table
 from assay.model import Json, Outcome, Severity, Tier, Verdict
-from tests.evidence import support
 from tests.evidence.forging import Document, Members, edit_json, forge, member, members_of, pack
-from tests.evidence.support import GATES, PASSING, RUN, STARTED, Gate, found, make_run, plan
+from tests.evidence.support import GATES, PASSING, RUN, STARTED, TWO_RULES, Gate, found, make_run, plan, rows
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
 VALUE = "CHAIN-VALUE-WRONG"
@@ -35,15 +36,15 @@ def honest(tmp_path: Path) -> Bundle:
     return write_bundle(make_run(tmp_path))
 
 
-def broken(path: Path, member_: str, field: str = "", *, says: str = "", step: int = 0) -> Verification:
-    """Verify, and check that it is broken where and as it should be, and that nothing it says is passed on."""
+def broken(path: Path, at: str, field: str = "", *, says: str = "", step: int = 0) -> Verification:
+    """Verify, and check that it is broken where it should be, and that nothing it says is passed on."""
     verified = verify_bundle(path, accept=("unanchored", "rehearsed"), now=NOW)
     assert verified.integrity is Integrity.BROKEN, verified.to_json()
     assert verified.exit_code == 4
     assert verified.verdict is Verdict.UNDECIDED
     assert (verified.tier, verified.outcomes, verified.claims.established) == (None, {}, ())
     places = [(problem.member, problem.field) for problem in verified.problems]
-    assert (member_, field) in places, places
+    assert (at, field) in places, places
     assert any(says in problem.observed + problem.expected for problem in verified.problems)
     if step:
         assert next(each.number for each in verified.steps if each.answer is Answer.FAILED) == step
@@ -189,7 +190,7 @@ def test_forgeries_are_named_at_their_place_and_step(
     place: tuple[str, str],
     step: int,
 ) -> None:
-    gone = "journal.jsonl" in place or "plan.json" in place[0] and not place[1] or place == ("lint.json", "")
+    gone = place in {("journal.jsonl", ""), ("plan.json", ""), ("lint.json", "")}
     path = forge(honest.path, tmp_path / "forged.tar", edit, relinked=not gone)
     broken(path, *place, step=step)
 
@@ -283,8 +284,6 @@ def test_a_gate_that_ended_before_one_it_needs_is_refused(tmp_path: Path, honest
 
     manifest, members = members_of(honest.path)
     swap(manifest, members)
-    from assay.evidence.journal import Entry  # noqa: PLC0415  # only this forgery links by hand
-
     entries = []
     prev = "0" * 64
     for number, line in enumerate(members["journal.jsonl"].splitlines()):
@@ -338,31 +337,23 @@ def test_words_of_advice_may_differ_from_an_older_catalogue(tmp_path: Path) -> N
 # Newer bundles
 
 
+def _of_a_newer_tool(**keys: Json) -> Callable[[Document, Members], None]:
+    """Return an edit that gives the plan keys as a newer tool may write them."""
+
+    def edit(manifest: Document, members: Members) -> None:
+        manifest["tool"] = {"name": "assay", "version": "99.0"}
+        edit_json(members, "plan.json", lambda value: value.update(plan={**plan_of(value), **keys}))
+
+    return edit
+
+
 NEWER: dict[str, Callable[[Document, Members], None]] = {
     "manifest": _manifest(schema="assay/manifest/2"),
     "plan": _plan(schema="assay/plan/2"),
     "receipt": _receipt("lint", schema="assay/receipt/3"),
     "rules": _receipt("lint", rules=2),
-    "gates of a newer tool": lambda manifest, members: (
-        (
-            manifest.update(tool={"name": "assay", "version": "99.0"}),
-            edit_json(
-                members,
-                "plan.json",
-                lambda value: value.update(plan={**plan_of(value), "gates": ["teleport"]}),
-            ),
-        )
-        and None
-    ),
-    "plan keys of a newer tool": lambda manifest, members: (
-        (
-            manifest.update(tool={"name": "assay", "version": "99.0"}),
-            edit_json(
-                members, "plan.json", lambda value: value.update(plan={**plan_of(value), "floors": {}})
-            ),
-        )
-        and None
-    ),
+    "gates of a newer tool": _of_a_newer_tool(gates=["teleport"], command=[], deadlines={}, claim=[]),
+    "plan keys of a newer tool": _of_a_newer_tool(floors={}),
 }
 
 
@@ -451,7 +442,7 @@ def test_todays_rules_decide_policy_and_the_receipts_rules_integrity(
 ) -> None:
     old = {name: Gate({**PASSING[name].facts, "old": name == "lint"}) for name in GATES}
     aged = write_bundle(make_run(tmp_path / "aged", changed=old))
-    monkeypatch.setattr(support.table, "GATES", support.rows(support.TWO_RULES))
+    monkeypatch.setattr(table, "GATES", rows(TWO_RULES))
     still = verify_bundle(honest.path, expect_digest=honest.digest)
     assert (still.integrity, still.policy.answer, still.exit_code) == (Integrity.INTACT, Answer.PASSED, 0)
     verified = verify_bundle(aged.path, expect_digest=aged.digest)
@@ -575,7 +566,7 @@ def test_a_judge_that_trips_over_facts_gives_a_problem_and_no_traceback(
     def trip(_case: object, _facts: object) -> tuple[()]:
         raise KeyError("x")
 
-    monkeypatch.setattr(support.table, "GATES", support.rows({1: trip}))
+    monkeypatch.setattr(table, "GATES", rows({1: trip}))
     broken(honest.path, "environment.json", says="cannot be judged (KeyError", step=6)
 
 
