@@ -41,13 +41,14 @@ def make_wheel(
 
     Args:
         folder: where to write it.
-        files: what it installs, by path.
+        files: what it installs, by path; METADATA and WHEEL may be among them.
         name: the project's name, as the file name spells it; its version is ``VERSION``.
         changed: members put in, or (None) left out, after RECORD was written.
         file_name: another file name.
     """
     info = f"{name}-{VERSION}.dist-info"
-    whole = {**files, f"{info}/METADATA": metadata(name.replace("_", "-"), VERSION), f"{info}/WHEEL": WHEEL}
+    told = {f"{info}/METADATA": metadata(name.replace("_", "-"), VERSION), f"{info}/WHEEL": WHEEL}
+    whole = {**told, **files}
     members = {**whole, f"{info}/RECORD": recorded(whole, f"{info}/RECORD"), **(changed or {})}
     path = folder / (file_name or f"{name}-{VERSION}-py3-none-any.whl")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
