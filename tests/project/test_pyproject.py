@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -106,3 +108,26 @@ def test_pytest_is_strict_and_turns_warnings_into_errors() -> None:
     assert options["filterwarnings"][0] == "error"
     assert {"--strict-markers", "--strict-config"} <= set(options["addopts"])
     assert options["xfail_strict"] is True
+
+
+def _imported(folder: str) -> set[str]:
+    """Return the packages that Python files of a folder import, of which none is the project's or Python's."""
+    found: set[str] = set()
+    for path in (PROJECT / folder).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.partition(".")[0])
+    return found - set(sys.stdlib_module_names) - {"_typeshed", "assay", "noxfile", "tests"}
+
+
+def test_everything_that_is_imported_is_declared() -> None:
+    modules = {"pyelftools": "elftools"}
+    run_half = {modules.get(name, name) for name in _names(CONFIG["project"]["dependencies"])}
+    tests = {name.replace("-", "_") for name in _names(CONFIG["dependency-groups"]["test"])}
+    assert _imported("scripts") - run_half == {
+        "numpy",  # chain: the selected interpreter has it
+        "pytest",  # gates.pytest_report: pytest itself loads it
+    }
+    assert _imported("tests") - run_half - tests == set()
