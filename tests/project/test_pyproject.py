@@ -111,7 +111,7 @@ def test_pytest_is_strict_and_turns_warnings_into_errors() -> None:
 
 
 def _imported(folder: str) -> set[str]:
-    """Return the packages that Python files of a folder import, of which none is the project's or Python's."""
+    """Return the packages that a folder's Python files import and that are neither ours nor Python's."""
     found: set[str] = set()
     for path in (PROJECT / folder).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
