@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,16 @@ def test_the_word_alone_is_no_full_disk(children: Children) -> None:
 def test_a_child_that_never_ends_is_ended(children: Children) -> None:
     with pytest.raises(DeadlineError, match="waiting took longer"):
         children.run("waiting", ["sh", "-c", "while :; do read line < /dev/zero; done"], deadline_s=0.2)
+
+
+def test_a_child_holds_what_it_is_given(children: Children, tmp_path: Path) -> None:
+    with (tmp_path / "lock").open("w") as lock:
+        holding = replace(children, held=(lock.fileno(),))
+        code = f"readlink /proc/self/fd/{lock.fileno()}"
+        assert (
+            holding.run("a look", ["sh", "-c", code], deadline_s=10).stdout.decode() == f"{tmp_path}/lock\n"
+        )
+        assert children.run("a look", ["sh", "-c", code], deadline_s=10).stdout == b""
 
 
 def test_a_program_that_is_not_there_is_named(children: Children) -> None:

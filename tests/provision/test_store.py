@@ -180,6 +180,17 @@ def test_a_holder_that_is_killed_lets_go(store: Store) -> None:
         assert store.root.is_dir()
 
 
+def test_a_child_that_outlives_its_parent_holds_on(store: Store) -> None:
+    with exclusive(store) as held:
+        child = subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, pass_fds=[held])
+    with child:
+        with pytest.raises(StorageError), exclusive(store):
+            pytest.fail("the child still works there")
+        child.communicate()
+    with exclusive(store):
+        assert child.returncode == 0
+
+
 def test_a_place_that_is_no_folder_is_a_storage_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="cannot make"), exclusive(Store(tmp_path / "file" / ".assay")):

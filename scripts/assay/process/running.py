@@ -49,6 +49,7 @@ def run(  # noqa: PLR0913  # each option is a bound or a place of its own, all b
     capture_limit: int = CAPTURE,
     input: bytes | None = None,  # noqa: A002  # the name that subprocess.run gives it
     patience: Patience | None = None,
+    inherited: Sequence[int] = (),
 ) -> Finished:
     """Run a command.
 
@@ -61,6 +62,7 @@ def run(  # noqa: PLR0913  # each option is a bound or a place of its own, all b
         capture_limit: bytes of each stream that the result keeps.
         input: what it reads; without it its input is empty.
         patience: what is waited for what should take no time.
+        inherited: further descriptors that it gets, such as a lock that is to be held while it runs.
 
     Raises:
         GateError: it cannot be started.
@@ -68,7 +70,7 @@ def run(  # noqa: PLR0913  # each option is a bound or a place of its own, all b
     began = time.monotonic_ns()
     captured = _Captured(capture_limit, on_output)
     with _input(input) as stdin:
-        running, pipes = begin(argv, env, cwd, stdin)
+        running, pipes = begin(argv, env, cwd, stdin, inherited)
     timed_out, stopped = _attend(running, pipes, captured, deadline_s, patience or Patience())
     return Finished(
         exit=TIMEOUT if timed_out or stopped.exit is None else stopped.exit,

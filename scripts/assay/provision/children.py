@@ -51,10 +51,13 @@ class Children:
     Attributes:
         environment: what each child is given.
         log: the file that each child's command and output is appended to.
+        held: descriptors that each child holds too: the store's lock, so that it is held on when this process
+            is killed and a child works on.
     """
 
     environment: Mapping[str, str]
     log: Path
+    held: tuple[int, ...] = ()
 
     def run(
         self,
@@ -88,6 +91,7 @@ class Children:
                 deadline_s=deadline_s,
                 on_output=lambda data: _write(log, data),
                 capture_limit=_CAPTURE,
+                inherited=self.held,
             )
             log.write(f"== {what}: exit {ended.exit}\n".encode())
         if ended.exit == TIMEOUT:

@@ -101,13 +101,13 @@ def fill_wheelhouse(request: Request, wanted: Wanted, folder: Path, say: Say) ->
     """
     check_wanted(wanted)
     store = request.store
-    with storage.exclusive(store):
+    with storage.exclusive(store) as held:
         storage.recover(store)
         with storage_errors("make", folder):
             folder.mkdir(parents=True, exist_ok=True)
             store.scratch.mkdir()
         try:
-            _download(look(request, say), wanted, folder, say)
+            _download(look(request, say, held), wanted, folder, say)
         finally:
             shutil.rmtree(store.scratch, ignore_errors=True)
     kept = add_built(store.wheels, wanted, folder)

@@ -41,9 +41,9 @@ def provision(request: Request, say: Say) -> Path:
         DeadlineError: a child took too long.
     """
     store = request.store
-    with storage.exclusive(store):
+    with storage.exclusive(store) as held:
         storage.recover(store)
-        job = look(request, say)
+        job = look(request, say, held)
         if storage.finished(store, job.key):
             say(f"the selection is there: {store.file}")
             return store.file

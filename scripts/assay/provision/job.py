@@ -115,17 +115,21 @@ def require_linux(platform: str) -> None:
         )
 
 
-def look(request: Request, say: Say) -> Job:
-    """Look at interpreter, compiler, toolkit and wheelhouse; nothing is made yet.
+def look(request: Request, say: Say, held: int) -> Job:
+    """Look at interpreter, compiler and toolkit; nothing is made yet.
+
+    Args:
+        request: what is wanted.
+        say: gets each line for the user.
+        held: the descriptor that holds the store.
 
     Raises:
         UsageError: one of them cannot serve.
-        StorageError: a file of the wheelhouse is not the locked one.
         ProvisionError: there is no compiler.
     """
     store = request.store
     write_atomic(store.log, b"")
-    children = Children(clean_environment(request.environ), store.log)
+    children = Children(clean_environment(request.environ), store.log, (held,))
     interpreter = describe(children, request.python)
     toolkit = inspect_toolkit(request.toolkit) if request.toolkit else None
     return Job(request, children, interpreter, find_compiler(children, request.environ), toolkit, say)

@@ -81,8 +81,11 @@ class Store:
 
 
 @contextlib.contextmanager
-def exclusive(store: Store) -> Iterator[None]:
-    """Hold the store alone; the system lets go of it when the process ends, however it ends.
+def exclusive(store: Store) -> Iterator[int]:
+    """Hold the store alone, and yield the descriptor that holds it.
+
+    The system lets go of it when the process and every child that was given the descriptor have ended, however
+    they end (flock(2): the lock belongs to the open file).
 
     Raises:
         StorageError: another process holds it, or the folder cannot be made.
@@ -96,9 +99,9 @@ def exclusive(store: Store) -> Iterator[None]:
             raise StorageError(
                 f"another process is provisioning into {store.root}",
                 "one at a time",
-                "wait until it has ended, then start again",
+                "wait until it has ended (a killed one's children work on for a moment), then start again",
             )
-        yield
+        yield handle
     finally:
         os.close(handle)
 
