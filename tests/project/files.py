@@ -10,6 +10,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 FOLDERS = (".ci", "kernels", "receipts", "scripts", "tests")
 FILES = (
+    ".gitattributes",
     ".gitignore",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -27,7 +28,7 @@ def top_level() -> set[str]:
     """Return the names at the top level: those that git tracks, or without git those that are not hidden."""
     listed = list_tracked()
     if listed is None:
-        hidden = {".ci", ".gitignore"}
+        hidden = {".ci", ".gitattributes", ".gitignore"}
         return {
             path.name for path in PROJECT.iterdir() if not path.name.startswith(".") or path.name in hidden
         }

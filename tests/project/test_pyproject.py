@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,7 @@ CONFIG: dict[str, Any] = tomllib.loads(TEXT)
 pytestmark = pytest.mark.gate
 
 
-def _names(requirements: list[Any]) -> set[str]:
+def names_of(requirements: list[Any]) -> set[str]:
     """Return the packages of a list of requirements, included groups left out."""
     plain = [each for each in requirements if isinstance(each, str)]
     return {re.split(r"[^A-Za-z0-9-]", each, maxsplit=1)[0] for each in plain}
@@ -52,9 +50,9 @@ def test_the_wheel_ships_scripts_assay_as_assay() -> None:
 
 
 def test_every_dependency_is_in_the_lock() -> None:
-    wanted = _names(CONFIG["project"]["dependencies"])
+    wanted = names_of(CONFIG["project"]["dependencies"])
     for group in CONFIG["dependency-groups"].values():
-        wanted |= _names(group)
+        wanted |= names_of(group)
     locked = set(re.findall(r"^([a-z0-9-]+)==", LOCK.read_text(), re.MULTILINE))
     assert {"hatchling", "nox", "pytest", "ruff", "mypy"} <= wanted <= locked
 
@@ -64,7 +62,7 @@ def test_every_dependency_of_the_run_half_is_imported_or_run_by_it() -> None:
     module = {"pyelftools": "elftools"}
     unused = [
         name
-        for name in _names(CONFIG["project"]["dependencies"])
+        for name in names_of(CONFIG["project"]["dependencies"])
         if not re.search(rf"^\s*(?:import|from) {module.get(name, name)}\b|\"{name}\"", sources, re.MULTILINE)
     ]
     assert unused == []
@@ -108,26 +106,3 @@ def test_pytest_is_strict_and_turns_warnings_into_errors() -> None:
     assert options["filterwarnings"][0] == "error"
     assert {"--strict-markers", "--strict-config"} <= set(options["addopts"])
     assert options["xfail_strict"] is True
-
-
-def _imported(folder: str) -> set[str]:
-    """Return the packages that a folder's Python files import and that are neither ours nor Python's."""
-    found: set[str] = set()
-    for path in (PROJECT / folder).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Import):
-                found |= {alias.name.partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                found.add(node.module.partition(".")[0])
-    return found - set(sys.stdlib_module_names) - {"_typeshed", "assay", "noxfile", "tests"}
-
-
-def test_everything_that_is_imported_is_declared() -> None:
-    modules = {"pyelftools": "elftools"}
-    run_half = {modules.get(name, name) for name in _names(CONFIG["project"]["dependencies"])}
-    tests = {name.replace("-", "_") for name in _names(CONFIG["dependency-groups"]["test"])}
-    assert _imported("scripts") - run_half == {
-        "numpy",  # chain: the selected interpreter has it
-        "pytest",  # gates.pytest_report: pytest itself loads it
-    }
-    assert _imported("tests") - run_half - tests == set()

@@ -1,0 +1,32 @@
+"""What is imported is declared, so that a clean installation has it."""
+
+from __future__ import annotations
+
+import ast
+import sys
+
+from tests.project.files import PROJECT
+from tests.project.test_pyproject import CONFIG, names_of
+
+
+def _imported(folder: str) -> set[str]:
+    """Return the packages that a folder's Python files import and that are neither ours nor Python's."""
+    found: set[str] = set()
+    for path in (PROJECT / folder).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.partition(".")[0])
+    return found - set(sys.stdlib_module_names) - {"_typeshed", "assay", "noxfile", "tests"}
+
+
+def test_everything_that_is_imported_is_declared() -> None:
+    modules = {"pyelftools": "elftools"}
+    run_half = {modules.get(name, name) for name in names_of(CONFIG["project"]["dependencies"])}
+    tests = {name.replace("-", "_") for name in names_of(CONFIG["dependency-groups"]["test"])}
+    assert _imported("scripts") - run_half == {
+        "numpy",  # chain: the selected interpreter has it
+        "pytest",  # gates.pytest_report: pytest itself loads it
+    }
+    assert _imported("tests") - run_half - tests == set()
