@@ -60,9 +60,13 @@ def first_nvcc(machine: Machine, folders: Sequence[str]) -> Facts:
     kind = LINK if machine.is_link(path) else "file"
     if machine.binary(target, symbols=False).format == "script":
         target, kind = script_target(machine, target), SCRIPT
+    known = machine.paths.basename(target).lower() in {
+        NVCC,
+        f"{NVCC}.exe",
+    }  # else a compiler cache in its name
     return {
         "kind": kind,
-        "origin": origin_of(machine, target) if target else "",
+        "origin": origin_of(machine, target) if known else "",
         "path": path,
         "profile": kind == SCRIPT or machine.exists(beside),
         "target": target,

@@ -67,13 +67,15 @@ def _versions(case: Case, facts: Facts) -> Iterator[str]:
 
 def _surroundings(case: Case, facts: Facts) -> Iterator[Finding]:
     """Yield what the run's own environment does to the children, or was kept from doing."""
-    kept_out = texts(facts, "kept_out")
+    hides, reaches = get(facts, "hidden") is not None, flag(facts, "hidden.reaches")
+    name = text(facts, "hidden.variable")
+    kept_out = [each for each in texts(facts, "kept_out") if not hides or each != name]
+    if hides and not reaches:
+        kept_out.append(f"{name} (it names no device: CUDA programs of this shell see none)")
     if kept_out:
-        yield finding(
-            "ENVIRONMENT-KEPT-OUT", f"set outside and kept out: {', '.join(kept_out)}", where=("kept_out",)
-        )
-    if get(facts, "hidden") is not None and flag(facts, "hidden.reaches"):
-        name = text(facts, "hidden.variable")
+        observed = f"set outside and kept out: {', '.join(kept_out)}"
+        yield finding("ENVIRONMENT-KEPT-OUT", observed, where=("kept_out",))
+    if hides and reaches:
         yield finding(
             "ENVIRONMENT-DEVICES-HIDDEN",
             f"{name} is set, names no device, and the plan lets it in",

@@ -87,7 +87,7 @@ def _modules(case: Case, facts: Facts, found: Mapping[str, str]) -> Iterator[Fin
 
 
 def judge_site(facts: Facts) -> Iterator[Finding]:
-    """Yield each site-packages folder, and each package, that belongs to another interpreter."""
+    """Yield each selected folder, and each package in one, that belongs to another interpreter."""
     found = release(python_version(facts))[:2]
     if len(found) < len(("major", "minor")):
         return
@@ -100,8 +100,9 @@ def judge_site(facts: Facts) -> Iterator[Finding]:
             )
     threaded = "t" in text(facts, "interpreter.abiflags")
     arch = text(facts, "interpreter.arch") or text(facts, "machine.arch")
+    selected = {text(record, "path").rstrip("/\\") for record in objects(facts, "site_packages")}
     for each in objects(facts, "distributions"):
-        tags = texts(each, "tags")
+        tags = texts(each, "tags") if text(each, "location").rstrip("/\\") in selected else ()
         if tags and not any(fits(tag, (found[0], found[1]), threaded=threaded, arch=arch) for tag in tags):
             observed = f"{text(each, 'name')} {text(each, 'version')} is built for {', '.join(tags[:3])}"
             yield finding(
