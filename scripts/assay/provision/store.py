@@ -84,8 +84,8 @@ class Store:
 def exclusive(store: Store) -> Iterator[int]:
     """Hold the store alone, and yield the descriptor that holds it.
 
-    The system lets go of it when the process and every child that was given the descriptor have ended, however
-    they end (flock(2): the lock belongs to the open file).
+    The system lets go of it when the process and every child that was given the descriptor have ended,
+    however they end (flock(2): the lock belongs to the open file).
 
     Raises:
         StorageError: another process holds it, or the folder cannot be made.
