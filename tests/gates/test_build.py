@@ -98,7 +98,6 @@ def test_wheel_and_sdist_are_built_twice_with_the_same_bytes_and_kept(run: Bench
     assert git(run.context.project, "status", "--porcelain") == ""
 
 
-@pytest.mark.gate
 def test_a_build_that_depends_on_its_folder_is_not_reproducible(run: Bench) -> None:
     write_project(run.context.project, hook=WRITES_ITS_FOLDER)
     facts = run.observe(build.observe)
@@ -153,7 +152,6 @@ def test_the_users_git_ignore_rules_above_the_copy_do_not_reach_the_build(run: B
         assert "thing/__init__.py" in archive.namelist()
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("pyproject", "backend"),
     [

@@ -49,7 +49,6 @@ def test_a_command_that_ends_with_0_passes_and_is_recorded(tmp_path: Path) -> No
         assert "all is well\n" in run.logged()
 
 
-@pytest.mark.gate
 def test_a_command_that_fails_is_found_with_its_last_words(tmp_path: Path) -> None:
     facts, findings, _ = python(tmp_path, "print('one'); import sys; sys.exit('\\x1b[31mtwo\\x1b[0m')")
     assert (findings, facts["last_words"]) == (["COMMAND-FAILED"], "one\ntwo")
@@ -166,7 +165,6 @@ def pytest_gate(tmp_path: Path, tests: Mapping[str, str], *words: str, allowed: 
         return facts, found(run, facts)
 
 
-@pytest.mark.gate
 def test_pytest_is_counted(tmp_path: Path) -> None:
     facts, findings = pytest_gate(tmp_path, {"test_a.py": TESTS})
     document = facts["tests"]["document"]
@@ -184,15 +182,29 @@ def test_pytest_is_counted(tmp_path: Path) -> None:
     assert findings == ["COMMAND-SKIPPED", "COMMAND-SKIPPED"]
 
 
+@pytest.mark.parametrize("words", [(), ("-n", "1")])
+def test_a_pytest_that_a_test_starts_is_not_counted(tmp_path: Path, words: tuple[str, ...]) -> None:
+    nested = """
+import os, subprocess, sys
+
+def test_another(tmp_path):
+    (tmp_path / "test_x.py").write_text("def test_one(): pass\\ndef test_two(): pass\\n")
+    assert not {"PYTEST_PLUGINS", "PYTHONPATH", "ASSAY_PYTEST_REPORT"} & set(os.environ)
+    argv = [sys.executable, "-m", "pytest", "-q", str(tmp_path / "test_x.py")]
+    assert b"2 passed" in subprocess.run(argv, check=True, capture_output=True).stdout
+"""
+    facts, findings = pytest_gate(tmp_path, {"test_a.py": nested}, *words)
+    assert (facts["tests"]["document"]["counts"]["passed"], findings) == (1, [])
+
+
+@pytest.mark.gate
 def test_skips_that_the_plan_names_pass(tmp_path: Path) -> None:
     allowed = ("test_a.py::test_skipped", "test_a.py::test_expected")
     assert pytest_gate(tmp_path, {"test_a.py": TESTS}, allowed=allowed)[1] == []
 
 
 @pytest.mark.parametrize("words", [("-m", "gate"), ("-m", "gate", "-n", "1")])
-def test_what_a_mark_takes_out_is_counted_also_by_workers(
-    tmp_path: Path, words: tuple[str, ...]
-) -> None:
+def test_what_a_mark_takes_out_is_counted_also_by_workers(tmp_path: Path, words: tuple[str, ...]) -> None:
     facts, findings = pytest_gate(tmp_path, {"test_a.py": TESTS}, *words)
     counts = facts["tests"]["document"]["counts"]
     assert (counts["passed"], counts["deselected"], findings) == (1, 4, [])
@@ -207,7 +219,6 @@ def test_failures_and_errors_are_counted_and_named(tmp_path: Path, words: tuple[
     assert findings == ["COMMAND-FAILED", "COMMAND-TESTS-FAILED"]
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     "tests",
     [
@@ -234,7 +245,6 @@ def test_a_file_that_cannot_be_collected_is_an_error(tmp_path: Path) -> None:
     assert "COMMAND-TESTS-FAILED" in findings
 
 
-@pytest.mark.gate
 def test_a_command_that_is_not_pytest_leaves_no_counts(tmp_path: Path) -> None:
     _, findings, _ = python(tmp_path, "print('5 passed')", report="pytest")
     assert findings == ["COMMAND-REPORT-MISSING"]

@@ -104,7 +104,6 @@ def test_the_smoke_command_may_use_what_the_selection_has(tmp_path: Path) -> Non
         assert "of the selection\n" in run.logged()
 
 
-@pytest.mark.gate
 def test_an_earlier_copy_in_the_selection_does_not_stand_in_for_the_wheel(tmp_path: Path) -> None:
     earlier = tmp_path / "selected" / "thing"
     earlier.mkdir(parents=True)
@@ -114,7 +113,6 @@ def test_an_earlier_copy_in_the_selection_does_not_stand_in_for_the_wheel(tmp_pa
         assert found(run) == []
 
 
-@pytest.mark.gate
 def test_a_module_from_the_source_tree_is_a_failure(tmp_path: Path) -> None:
     source = tmp_path / "project" / "src" / "thing_more"
     source.mkdir(parents=True)

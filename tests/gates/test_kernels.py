@@ -121,7 +121,6 @@ def test_the_two_children_have_folders_of_their_own_and_the_same_request(tmp_pat
     assert ours.replace("compile-first", "compile-second") == theirs
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("body", "findings"),
     [
@@ -160,7 +159,6 @@ def test_a_child_that_hangs_meets_the_gates_deadline(tmp_path: Path) -> None:
         observed(tmp_path, "time.sleep(60)", deadline_s=1)
 
 
-@pytest.mark.gate
 def test_a_source_that_changed_since_the_plan_was_frozen_is_named(tmp_path: Path) -> None:
     _, findings, _ = observed(tmp_path, "result(everything())", kernel=KERNEL + "// another line\n")
     assert findings == ["BUILD-SOURCE-CHANGED"]

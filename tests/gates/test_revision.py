@@ -67,7 +67,6 @@ def test_a_clean_tree_has_a_revision_and_is_copied_from_git(run: Bench, reposito
     assert files(copy_tree(run.context, revision, run.context.scratch / "copy")) == COMMITTED
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("change", "seen"),
     [

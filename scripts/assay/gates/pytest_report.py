@@ -6,6 +6,8 @@ deselected.  Under pytest-xdist the workers count what they deselect (each the s
 every report.
 
 It writes ``assay/pytest-report/1`` to the file that ``ASSAY_PYTEST_REPORT`` names, when the session ends.
+What brought it in is taken out of the environment at once, so that a pytest which a test starts is not
+counted, and finds the module path as it would be without the gate.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ _ID, _REASON = 500, 300
 class Counter:
     """Counts the outcome of each test by its node id; the worst phase of a test decides."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: str) -> None:
+        self.path = path
         self.outcomes: dict[str, str] = {}
         self.reasons: dict[str, str] = {}
         self.deselected = 0
@@ -69,8 +72,8 @@ class Counter:
         """Write the report, or hand a worker's count to the controller."""
         if hasattr(session.config, "workerinput"):
             session.config.workeroutput[_SHARED] = self.deselected  # type: ignore[attr-defined]  # set by pytest-xdist
-        elif path := os.environ.get(VARIABLE):
-            Path(path).write_text(json.dumps(self.report()), encoding="utf-8")
+        elif self.path:
+            Path(self.path).write_text(json.dumps(self.report()), encoding="utf-8")
 
     def report(self) -> dict[str, object]:
         """Return the document."""
@@ -102,5 +105,11 @@ def _reason(report: pytest.CollectReport | pytest.TestReport) -> str:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start counting."""
-    config.pluginmanager.register(Counter(), "assay-counter")
+    """Start counting, and leave the environment as it would be without the gate."""
+    config.pluginmanager.register(Counter(os.environ.get(VARIABLE, "")), "assay-counter")
+    if config.getoption("tx", None) and not hasattr(config, "workerinput"):
+        return  # the workers of pytest-xdist, which run the tests, have yet to start in this environment
+    os.environ.pop(VARIABLE, None)
+    for name, own in (("PYTEST_PLUGINS", __name__), ("PYTHONPATH", str(Path(__file__).parent))):
+        if os.environ.get(name) == own:
+            del os.environ[name]
