@@ -131,12 +131,11 @@ def fork(speaker: Speaker) -> None:
 
 
 def fork_away(speaker: Speaker) -> None:
-    """Leave a process behind that left the group and holds the output; it ends when the parent is gone."""
+    """Leave a process behind that left the group and holds the output; an alarm ends it."""
     if os.fork() == 0:
         os.setsid()
         os.close(speaker.events)
-        while os.read(speaker.control, 1):
-            pass
+        signal.alarm(5)
         signal.pause()
 
 

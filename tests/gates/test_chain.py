@@ -166,6 +166,10 @@ def test_a_process_left_behind_is_ended_and_named(ground: Playground) -> None:
     assert "CHAIN-CHILD-FORKED" in played(ground, fault=["running", "fork"]).ids()
 
 
+def test_a_process_that_left_the_group_and_holds_the_output_is_named(ground: Playground) -> None:
+    assert played(ground, fault=["exit", "fork-away"]).ids() == ["CHAIN-CHILD-FORKED"]
+
+
 @pytest.mark.parametrize(("how", "code"), [({"exit": 3}, 3), ({"fault": ["exit", "abort"]}, -6)])
 def test_a_child_that_ends_wrongly_after_all_was_said_is_named(
     ground: Playground, how: dict[str, Any], code: int

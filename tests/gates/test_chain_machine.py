@@ -8,11 +8,24 @@ from types import MappingProxyType
 import pytest
 
 from assay.gates.chain_machine import nvml_facts, proc_facts, virtualisation_facts
-from assay.gates.probes import RecordedProbes
+from assay.gates.probes import LiveProbes, RecordedProbes
 from assay.machine import Machine
 from assay.machine.stated import Stated
+from tests.gates.running import bench
+from tests.judge.chainfacts import plan_document
 
 pytestmark = pytest.mark.gate
+
+
+@pytest.mark.parametrize("disclosed", [[], ["gpu-serial"]])
+def test_serial_numbers_are_asked_for_only_where_the_plan_discloses_them(
+    tmp_path: Path, disclosed: list[str]
+) -> None:
+    plan = {**plan_document(), "disclose": disclosed}
+    with bench(tmp_path, plan=plan, selection={"BUN_PYTHON_EXECUTABLE": "/bin/false"}) as on:
+        assert "problem" in nvml_facts(LiveProbes(on.context))
+    (command,) = on.context.commands
+    assert ("--serial" in command.argv) is bool(disclosed)
 
 
 @pytest.mark.parametrize(

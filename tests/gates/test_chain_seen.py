@@ -90,6 +90,13 @@ def test_a_driver_is_installed_under_its_version(tmp_path: Path, name: str, vers
     assert text(library, "version") == version
 
 
+def test_a_device_is_never_read(tmp_path: Path) -> None:
+    with Path("/dev/zero").open("rb") as stream, mmap.mmap(stream.fileno(), 4096, mmap.MAP_PRIVATE, 5):
+        facts = mapped_facts(os.getpid(), machine(tmp_path))
+    (found,) = [each for each in objects(facts, "mapped") if text(each, "path") == "/dev/zero"]
+    assert text(found, "sha256") == ""
+
+
 def test_without_a_driver_there_is_none(tmp_path: Path) -> None:
     assert mapped_facts(os.getpid(), machine(tmp_path / "root"))["libcuda"] is None
 

@@ -22,6 +22,7 @@ from tests.judge.chainfacts import (
 pytestmark = pytest.mark.gate
 
 SITE = "$SELECTION/lib/python3.12/site-packages"
+SHARED = "/dev/shm"  # noqa: S108  # a name that is judged; nothing is opened
 
 
 def test_a_swapped_provider_is_named_with_both_digests() -> None:
@@ -102,6 +103,13 @@ def test_memory_that_a_driver_fills_with_code_is_no_library(path: str) -> None:
     code = mapped(path, "", deleted=True, problem="it was removed")
     assert ids(with_mapped(code)) == []
     assert "CHAIN-LIBRARY-UNASKED" in ids(with_mapped({**code, "deleted": False}))
+
+
+@pytest.mark.parametrize(
+    ("path", "named"), [("/dev/zero", False), ("/dev/nvidia0", False), (f"{SHARED}/spy.so", True)]
+)
+def test_a_devices_memory_is_no_library_and_shared_memory_is(path: str, named: bool) -> None:  # noqa: FBT001  # a parameter
+    assert ("CHAIN-LIBRARY-UNASKED" in ids(with_mapped(mapped(path, "")))) is named
 
 
 def test_other_code_in_memory_is_named() -> None:

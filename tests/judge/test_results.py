@@ -144,7 +144,7 @@ def test_the_distance_counts_the_floats_in_between(value: float, steps: int) -> 
     moved = value
     for _ in range(steps):
         moved = next_float(moved)
-    if math.isinf(moved):
+    if not math.isfinite(moved):
         return
     assert ulp_distance(word(value), word(moved)) == steps
 

@@ -16,7 +16,7 @@ from assay.files import CHUNK, sha256_file, storage_errors
 from assay.gates.childenv import ChildSetup
 from assay.gates.childtools import implicit_layers
 from assay.judge.injection import is_importing
-from assay.judge.loaded import is_cuda_library
+from assay.judge.loaded import is_cuda_library, is_device
 from assay.judge.modules import ARCHIVE
 from assay.judge.owner import is_drivers_name, name_of
 from assay.judge.reading import get, text, texts
@@ -70,7 +70,8 @@ def mapped_facts(pid: int, machine: Machine) -> Facts:
 
 def _mapped(pid: int, each: live.MappedFile) -> Json:
     """Return one mapped file with its digest as mapped."""
-    made = live.hash_mapped(pid, each)
+    # to read a device is to drive it, and some never end
+    made = live.MappedHash() if is_device(each.path) else live.hash_mapped(pid, each)
     return {
         "deleted": each.deleted,
         "method": made.method,

@@ -42,6 +42,9 @@ _TEMPORARY_CODE = re.compile(r"\.gl\w{6}|ffi\w{6}")
 """Memory that drivers and libffi fill with code of their own: ``.glXXXXXX`` of the NVIDIA driver (its README,
 "Known Issues", on ``noexec``), libffi's closures (src/closures.c), Mesa's shaders."""
 
+_DEVICE = re.compile(r"/dev/(?!shm/).+")
+"""A device's memory, which has no bytes of a file; /dev/shm holds files."""
+
 
 @dataclass(frozen=True)
 class Mapped:
@@ -58,11 +61,11 @@ class Mapped:
         return name_of(self.path)
 
     @property
-    def is_generated(self) -> bool:
-        """Say whether it is memory that a driver or libffi fills with code."""
-        if not self.deleted:
-            return False
-        return bool(_IN_MEMORY.fullmatch(self.path) or _TEMPORARY_CODE.fullmatch(self.name))
+    def is_memory(self) -> bool:
+        """Say whether it is no file: a device's memory, or what a driver or libffi fills with code."""
+        if is_device(self.path):
+            return True
+        return self.deleted and bool(_IN_MEMORY.fullmatch(self.path) or _TEMPORARY_CODE.fullmatch(self.name))
 
     def shown(self) -> str:
         """Return path and digest."""
@@ -86,6 +89,11 @@ def mapped_of(facts: Facts) -> tuple[Mapped, ...]:
 def is_seen(facts: Facts) -> bool:
     """Say whether there is a list of mapped files at all."""
     return not text(facts, "unseen") and bool(items(facts, "mapped"))
+
+
+def is_device(path: str) -> bool:
+    """Say whether a mapping is a device's memory."""
+    return _DEVICE.fullmatch(path) is not None
 
 
 def is_cuda_library(path: str) -> bool:
@@ -211,7 +219,7 @@ def _unasked(facts: Facts, mapped: Sequence[Mapped], owners: Owners) -> Iterator
     for path in sorted(preloaded):
         yield finding("CHAIN-LIBRARY-PRELOADED", f"{path} is named in /etc/ld.so.preload", where=(path,))
     for each in mapped:
-        if each.is_generated:
+        if each.is_memory:
             continue
         if each.name in layers:
             yield finding("CHAIN-LAYER", f"{layers[each.name]}: {each.shown()}", where=(each.path,))

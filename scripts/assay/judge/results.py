@@ -80,6 +80,8 @@ def _chain(case: Case, chain: Chain, seen: Facts, *, excused: bool) -> Iterator[
     names = [stage.name for stage in chain.stages]
     found = [text(stage, "name") for stage in stages]
     yield from _names(f"{chain.name} stage", names, found, excused=excused)
+    if not stages:
+        return
     expected = {
         "canonical": expected_words(chain, chain.values),
         "fresh": expected_words(chain, fresh_values(case, chain.name)),
