@@ -22,6 +22,9 @@ NVCC = "nvcc"
 CCBIN = "NVCC_CCBIN"
 """The host compiler or its folder (nvcc, "--compiler-bindir"); only an allowed variable reaches nvcc."""
 
+CC1PLUS = "-print-prog-name=cc1plus"
+"""Asks gcc where its C++ compiler is; it answers with the bare name where it has none (GCC manual)."""
+
 PROFILE = "nvcc.profile"
 SCRIPT_LIMIT = 1 << 16
 VISUAL_STUDIO = r"C:\Program Files (x86)\Microsoft Visual Studio\Installer\vswhere.exe"
@@ -134,8 +137,10 @@ def host_compiler(context: Context, child: Machine, probes: Probes, planned: str
     said = probes.program("host-compiler", (path, "--version"))
     family, version = parse_compiler(said.text) if not said.problem else ("", "")
     shown_family, shown_version = _shown(child, path)
+    plus = probes.program("host-compiler-cc1plus", (path, CC1PLUS)) if family == GCC else Said(asked=False)
     return {
         "asked": said.asked,
+        "cplusplus": plus.text.strip() != "cc1plus" if plus.asked and not plus.problem else None,
         "family": family or shown_family,
         "name": name,
         "path": path,

@@ -25,7 +25,7 @@ from assay.judge.selected import FILE
 from assay.judge.variables import VARIABLES, Form
 from assay.machine import Machine
 from assay.machine.system import normal_arch
-from assay.model import Facts, Json
+from assay.model import Facts, Json, Platform
 from assay.plan.values import Plan
 from assay.selection import EXECUTABLE, LIBPYTHON
 
@@ -76,15 +76,18 @@ def observe(context: Context) -> Facts:
 
 def _variables(context: Context) -> Facts:
     """Return each set variable as it was written."""
-    selection = context.selection
-    return {
-        name: {
-            "empty": sum(not entry for entry in value.split(selection.separator)) if value else 0,
+    forms = {variable.name: variable.form for variable in VARIABLES}
+    found: dict[str, Json] = {}
+    for name, value in sorted(context.selection.values.items()):
+        listed = forms.get(name) is Form.FOLDERS
+        entries = value.split(context.selection.separator) if listed and value else [value]
+        quotable = listed and context.platform is Platform.WINDOWS  # cmd takes quoted entries of a list
+        found[name] = {
+            "empty": sum(not entry for entry in entries) if listed and value else 0,
             "given": value,
-            "quoted": is_quoted(value),
+            "quoted": not quotable and any(map(is_quoted, entries)),
         }
-        for name, value in sorted(selection.values.items())
-    }
+    return found
 
 
 def _selected(context: Context) -> dict[str, dict[str, Json]]:

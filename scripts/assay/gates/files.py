@@ -93,9 +93,11 @@ def _no_file(machine: Machine, path: str, error: StorageError) -> dict[str, Json
 
 
 def _lead(machine: Machine, path: str) -> str:
-    """Return what explains a missing path: blanks at its ends, or a link to something that is gone."""
+    """Return what explains a missing path: blanks at its ends, a list, or a link to what is gone."""
     if path != path.strip():
         return " (the value begins or ends with a blank)"
+    if (";" if machine.view.windows else ":") in path:
+        return " (the value is a list of paths, or begins or ends with a list's separator)"
     target = _resolved(machine, path)
     return f": it is a link to {target}, which is gone" if machine.is_link(path) and target else ""
 

@@ -7,7 +7,8 @@ Facts::
         ``kind`` is file, link or script; ``target`` what it starts; ``origin`` is ``""`` where a script does
         not say; ``profile`` whether nvcc.profile lies beside the name by which it is started
     nvcc {asked, problem, version, architectures[]}   what nvcc itself says
-    compiler {family, version, path, name, problem, found[]}   family gcc, clang or msvc
+    compiler {family, version, path, name, problem, found[], cplusplus}   family gcc, clang or msvc;
+        ``cplusplus`` is false where gcc has no C++ compiler, null where it was not asked
     range {gcc: {low, below}, clang: {…}, msvc: {…}}           what the toolkit's host_config.h accepts
     msvc {toolsets[], path}                           the toolsets that vswhere or the folders show
 """
@@ -66,6 +67,8 @@ def judge_host(case: Case, facts: Facts) -> Iterator[Finding]:
     if not family or (flag(facts, "compiler.asked") and text(facts, "compiler.problem")):
         yield _no_compiler(case, facts)
         return
+    if flag(facts, "compiler.cplusplus") is False:
+        yield _no_compiler(case, facts, f"{described} has no C++ compiler (cc1plus)")
     accepted = mapping(facts, f"range.{family}")
     if accepted and release(version) and not _accepted(family, version, accepted):
         yield finding(
@@ -90,12 +93,12 @@ def _toolset(case: Case, facts: Facts, family: str, version: str, described: str
         yield finding("TOOLKIT-MSVC-TOOLSET", observed, expected=expected, platform=case.platform)
 
 
-def _no_compiler(case: Case, facts: Facts) -> Finding:
+def _no_compiler(case: Case, facts: Facts, why: str = "") -> Finding:
     """Return the finding of a host compiler that nvcc would not find, naming what is elsewhere."""
     name = "cl.exe" if case.platform is Platform.WINDOWS else "gcc"
     elsewhere = (*texts(facts, "compiler.found"), *texts(facts, "msvc.toolsets"))
     has = f"; installed elsewhere: {', '.join(elsewhere)}" if elsewhere else ""
-    why = text(facts, "compiler.problem") or f"no folder of PATH has {name}"
+    why = why or text(facts, "compiler.problem") or f"no folder of PATH has {name}"
     return finding("TOOLKIT-COMPILER-MISSING", f"{why}{has}", where=("compiler",), platform=case.platform)
 
 

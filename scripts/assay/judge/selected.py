@@ -60,10 +60,11 @@ def _unset(case: Case, facts: Facts, variable: Variable) -> Finding:
 def _spelling(case: Case, given: Facts, variable: Variable) -> Iterator[Finding]:
     """Yield how a value is written wrongly: quoted, or with an empty entry in a list."""
     where = (f"variables.{variable.name}",)
-    if flag(given, f"{variable.name}.quoted") and examined_here(variable, case.plan):
-        yield finding(
-            "ENVIRONMENT-QUOTED", f"{variable.name} begins or ends with a quotation mark", where=where
-        )
+    own = examined_here(variable, case.plan) or variable.form is Form.FOLDERS
+    if flag(given, f"{variable.name}.quoted") and own:
+        what = "an entry of " if variable.form is Form.FOLDERS else ""
+        observed = f"{what}{variable.name} begins or ends with a quotation mark"
+        yield finding("ENVIRONMENT-QUOTED", observed, where=where)
     empty = number(given, f"{variable.name}.empty") or 0
     if empty and variable.form is Form.FOLDERS:
         count = "an empty entry" if empty == 1 else f"{empty} empty entries"
