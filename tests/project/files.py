@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -22,6 +23,11 @@ FILES = (
 """DESIGN, "Layout": what lies at the top level, and nothing else."""
 
 _GENERATED = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache", ".import_linter_cache"})
+
+
+def environment_of_children() -> dict[str, str]:
+    """Return this environment without what a gate adds for its own pytest, or against nested runs."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "ASSAY_"))}
 
 
 def top_level() -> set[str]:

@@ -13,7 +13,7 @@ import pytest
 import noxfile  # noqa: F401  # fills nox's registry
 from assay.judge.table import GATES
 from assay.plan import load_plan
-from tests.project.files import PROJECT
+from tests.project.files import PROJECT, environment_of_children
 
 SESSIONS = nox.registry.get()
 PLAN = load_plan(PROJECT)
@@ -35,7 +35,9 @@ def run_nox(folder: Path, sessions: str, *arguments: str) -> subprocess.Complete
     """Run nox over sessions of a test, under this project's options."""
     (folder / "noxfile.py").write_text(HEAD + sessions)
     argv = [sys.executable, "-m", "nox", "--nocolor", *arguments]
-    return subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603  # argv is ours
+    return subprocess.run(  # noqa: S603  # argv is ours
+        argv, cwd=folder, env=environment_of_children(), capture_output=True, text=True, check=False
+    )
 
 
 @pytest.mark.gate

@@ -13,7 +13,7 @@ from assay.judge.values import expected_words
 from assay.plan import load_plan
 from assay.selection import EMBEDDED_FILE, Selection
 from tests.chain.support import child_of, compile_request, nvcc_of
-from tests.project.files import PROJECT
+from tests.project.files import PROJECT, environment_of_children
 from tests.project.recipes import copy_project, follow, recipe
 
 QUIET = ("-q", "-p", "no:cacheprovider")
@@ -29,7 +29,10 @@ def copy(tmp_path: Path) -> Path:
 
 def python(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run this interpreter in a copy of the project, over its sources."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(project / "scripts"), str(project)])}
+    env = {
+        **environment_of_children(),
+        "PYTHONPATH": os.pathsep.join([str(project / "scripts"), str(project)]),
+    }
     argv = [sys.executable, "-B", *arguments]
     return subprocess.run(argv, cwd=project, env=env, capture_output=True, text=True, check=False)  # noqa: S603  # ours
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.project.files import PROJECT
+from tests.project.files import PROJECT, environment_of_children
 
 PASSES = "def test_passes():\n    assert 1 + 1 == 2\n"
 SKIPS = "import pytest\n@pytest.mark.skip(reason='no device')\ndef test_skips():\n    assert False\n"
@@ -30,7 +30,9 @@ def run_pytest(folder: Path, source: str, *arguments: str) -> subprocess.Complet
     config = (PROJECT / "pyproject.toml").read_text("utf-8")
     (folder / "pyproject.toml").write_text(config.replace('["scripts", "."]', f'["{PROJECT / "scripts"}"]'))
     argv = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
-    return subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603  # argv is ours
+    return subprocess.run(  # noqa: S603  # argv is ours
+        argv, cwd=folder, env=environment_of_children(), capture_output=True, text=True, check=False
+    )
 
 
 @pytest.mark.gate
