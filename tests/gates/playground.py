@@ -153,11 +153,16 @@ class Played:
     findings: tuple[Finding, ...]
     tier: Tier | None
     log: str
-    exit: int | str
+    exit: int | str | None
 
     def ids(self) -> list[str]:
         """Return the ids of the findings, sorted."""
         return sorted(finding.id for finding in self.findings)
+
+
+def exit_of(on: Bench) -> int | str | None:
+    """Return the exit of the last command, None where none was started."""
+    return on.context.commands[-1].exit if on.context.commands else None
 
 
 def play(ground: Playground, deadline_s: int = 120) -> Played:
@@ -171,4 +176,4 @@ def play(ground: Playground, deadline_s: int = 120) -> Played:
             )
         )
         tier = derive_tier(on.case(), facts)
-        return Played(facts, judge(on.case(), facts), tier, on.logged(), on.context.commands[-1].exit)
+        return Played(facts, judge(on.case(), facts), tier, on.logged(), exit_of(on))

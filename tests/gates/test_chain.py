@@ -99,7 +99,9 @@ def test_a_child_that_is_killed_is_named_with_its_signal(ground: Playground, eve
 
 @pytest.mark.parametrize("how", ["flood", "long-line"])
 def test_a_flood_is_stopped_and_named(ground: Playground, how: str) -> None:
-    assert "CHAIN-CHILD-FLOOD" in played(ground, fault=["running", how]).ids()
+    seen = played(ground, fault=["running", how])
+    assert "CHAIN-CHILD-FLOOD" in seen.ids()
+    assert seen.exit == -9
 
 
 @pytest.mark.parametrize(
@@ -280,7 +282,9 @@ def test_a_wrapper_around_the_interpreter_is_named_with_what_it_brings(ground: P
 def test_an_interpreter_that_cannot_be_started_is_named(ground: Playground) -> None:
     ground.executable = ground.file("venv/bin/broken", "not a program")
     ground.executable.chmod(0o755)
-    assert played(ground).ids() == ["CHAIN-CHILD-START"]
+    seen = played(ground)
+    assert seen.ids() == ["CHAIN-CHILD-START"]
+    assert seen.exit is None
 
 
 def test_what_was_set_outside_does_not_reach_the_child(ground: Playground) -> None:

@@ -133,7 +133,8 @@ def _drive(
         ),
         look.collector,
     )
-    context.record(argv, driven.exit)
+    if driven.exit is not None:
+        context.record(argv, driven.exit)
     return driven
 
 

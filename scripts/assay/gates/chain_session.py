@@ -18,6 +18,7 @@ from assay.judge.child import DONE
 from assay.judge.reading import MalformedFacts
 from assay.model import Facts, Json
 from assay.process import Child, Ended, Ending, EventLimits, Patience
+from assay.process.values import TIMEOUT
 
 LIMITS = EventLimits(line=4 << 20, total=32 << 20, count=5000)
 """The known chains send under a hundred events and two megabytes; the longest line names modules."""
@@ -90,13 +91,13 @@ class Driven:
         ended: the fact ``child.ended`` (``judge.child`` describes it).
         looked: what was seen while it held still; empty where it never did.
         printed: bytes that it wrote to standard output and error.
-        exit: its exit, ``timeout`` where it had to be killed.
+        exit: its exit, negative for a signal, ``timeout`` where it outlived a deadline; None: not started.
     """
 
     ended: Facts
     looked: Facts
     printed: int
-    exit: int | str
+    exit: int | str | None
 
 
 class _Output:
@@ -130,15 +131,15 @@ def drive(session: Session, collector: Collector) -> Driven:
             patience=session.patience,
         )
     except GateError as error:
-        return Driven(_fact(NOT_STARTED, error.observed, "hello"), {}, 0, "not-started")
+        return Driven(_fact(NOT_STARTED, error.observed, "hello"), {}, 0, None)
     with child:
         followed = _Following(child, session, collector)
         came = followed.to_the_end()
         finished = child.kill()
-    killed = came.exit is None
     ended = _fact(came.reason, came.detail, _AWAITED.get(collector.last, "the next event"), came.exit)
     facts = {**ended, "abandoned": finished.abandoned, "held": finished.held}
-    return Driven(facts, followed.looked, output.size, finished.exit if not killed else "timeout")
+    code = TIMEOUT if came.reason == Ending.DEADLINE else finished.exit
+    return Driven(facts, followed.looked, output.size, code)
 
 
 @dataclass(frozen=True)
