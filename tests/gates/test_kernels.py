@@ -217,8 +217,7 @@ def test_the_embedded_selection_compiles_ptx_and_cubin_with_the_same_bytes_twice
 
 
 def test_a_broken_kernel_is_refused_with_its_line(real: Bench) -> None:
-    broken = KERNEL.replace("2.0f * in[i]", "2.0f * nothing[i]")
-    write_kernel(real, broken)
+    write_kernel(real, KERNEL.replace("2.0f * in[i]", "2.0f * nothing[i]"))
     facts = real.observe(compile_kernels)
     findings = [found for found in build.judge(real.case(), facts) if found.id == "BUILD-KERNEL-REFUSED"]
     assert {found.observed.partition(":")[0] for found in findings} == {"pipeline/double", "pipeline/again"}
