@@ -81,7 +81,7 @@ def _revision(case: Case, facts: Facts) -> Iterator[Finding]:
     elif flag(facts, "clean") is not True:
         changed = texts(facts, "changed")
         rest = (number(facts, "changed_count") or 0) - len(changed[:_NAMED])
-        observed = f"{revision} and {', '.join(changed[:_NAMED]) or 'a state that is not recorded'}"
+        observed = f"{revision} with {', '.join(changed[:_NAMED]) or 'a state that is not recorded'}"
         more = f" and {rest} more" if rest > 0 else ""
         yield finding(f"BUILD-UNCLEAN{allowed}", observed + more, where=("changed",))
 
