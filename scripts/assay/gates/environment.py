@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.gates.childview import child_view
 from assay.gates.context import Context
+from assay.gates.disclosed import disclosed
 from assay.gates.distributions import (
     OWNERS,
     distribution_facts,
@@ -57,6 +58,7 @@ def observe(context: Context) -> Facts:
     folders = _path_of(context, interpreter)
     child = child_view(context)
     return {
+        "disclosed": disclosed(context),
         "distributions": _distributions(machine, folders, said.get("packages")),
         "explicit": context.selection.explicit,
         "hidden": _hidden(machine, child.machine.env),
