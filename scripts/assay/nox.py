@@ -40,16 +40,21 @@ def python(session: nox.Session, *arguments: str, isolated: bool = True) -> None
         isolated: whether it ignores every ``PYTHON*`` variable and the working folder; otherwise it ignores
             ``PYTHONPATH``, and so do its children.
     """
-    try:
-        interpreter = toolchain(Path.cwd(), session.log)
-    except AssayError as error:
-        session.error(str(error))
+    interpreter = _interpreter(session)
     if not isolated:
         session.env["PYTHONPATH"] = None
     command = [str(interpreter), *(["-I"] if isolated else []), *arguments]
     ran = session.run(*command, external=True, interrupt_timeout=INTERRUPT_S, terminate_timeout=INTERRUPT_S)
     if ran is None:
         session.error("nothing was run (--install-only), so nothing passed")
+
+
+def _interpreter(session: nox.Session) -> Path:
+    """Return the toolchain's interpreter; the session gives up where it cannot be had."""
+    try:
+        return toolchain(Path.cwd(), session.log)
+    except AssayError as error:
+        session.error(str(error))
 
 
 def tests(session: nox.Session) -> None:
