@@ -20,7 +20,7 @@ PLAN = parse_plan(plan_table())
 def seen(folder: Path, *disclose: str, **environ: str) -> Facts:
     machine = Machine(folder, MappingProxyType(environ))
     plan = dataclasses.replace(PLAN, disclose=disclose)
-    return disclosed(SimpleNamespace(machine=machine, plan=plan))  # type: ignore[arg-type]  # only these are read
+    return disclosed(SimpleNamespace(machine=machine, plan=plan))
 
 
 @pytest.fixture
