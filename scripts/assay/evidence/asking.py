@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from assay import canonical
 from assay.errors import UsageError
 from assay.evidence.documents import PlanDocument
 from assay.evidence.judging import Conclusion
+from assay.evidence.keys import PublicKey
 from assay.evidence.names import CHALLENGE, SHA256
 from assay.evidence.times import read_time
 from assay.evidence.verification import ACCEPTABLE, Answer, Asked
@@ -34,6 +36,8 @@ class Wanted:
         plan: the plan that the reader expects, or None.
         not_older_than: how old the run may be, or None.
         challenge: the value that the run had to mix in (hex), or None.
+        key: whose signature the reader trusts, or None.
+        attestations: where the attestations lie, or None for beside the bundle.
     """
 
     now: datetime
@@ -43,6 +47,8 @@ class Wanted:
     plan: Plan | None = None
     not_older_than: timedelta | None = None
     challenge: str | None = None
+    key: PublicKey | None = None
+    attestations: Path | None = None
 
     def check(self) -> None:
         """Check what a user may have mistyped.
@@ -58,6 +64,8 @@ class Wanted:
             raise UsageError(f"{min(unknown)!r} cannot be accepted", f"one of {', '.join(ACCEPTABLE)}", "")
         if self.challenge is not None and not (self.challenge and CHALLENGE.fullmatch(self.challenge)):
             raise UsageError(f"the challenge is {self.challenge!r}", "1 to 128 hex digits in lower case", "")
+        if self.attestations is not None and self.key is None:
+            raise UsageError("--attestations was given without --key", "a key to check them with", "add --key FILE")
 
 
 def policy(wanted: Wanted, document: PlanDocument, by_rules: Conclusion, by_newest: Conclusion) -> Asked:

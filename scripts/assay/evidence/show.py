@@ -9,7 +9,7 @@ from pathlib import Path
 from assay.evidence.asking import Wanted
 from assay.evidence.judging import CHAIN, Judged, judge_gates
 from assay.evidence.steps import Run
-from assay.evidence.verification import Asked, Verification
+from assay.evidence.verification import Asked, Signer, Verification
 from assay.evidence.verify import verifying
 from assay.judge.reading import MalformedFacts, items, objects, text
 from assay.judge.values import floats
@@ -63,7 +63,7 @@ def verification_lines(verification: Verification) -> Iterator[str]:
     yield f"integrity: {verification.integrity.value}"
     yield from _problems(verification)
     yield f"anchor: {_anchor(verification)}"
-    yield f"signer: {verification.signer.value}: nobody vouches for this bundle"
+    yield f"signer: {verification.signer.value}: {plain(verification.signer_detail)}"
     yield f"policy: {_asked(verification.policy)}"
     yield f"freshness: {_asked(verification.freshness)}"
     yield f"standing: {plain(verification.standing)}"
@@ -91,6 +91,8 @@ def _problems(verification: Verification) -> Iterator[str]:
 
 def _anchor(verification: Verification) -> str:
     """Say what ties this bundle to something that its sender does not control."""
+    if verification.signer is Signer.VALID:
+        return "your key vouches for this bundle"
     if verification.anchored:
         return "the bundle digest is the one you expect"
     return "none: anybody can make a consistent bundle; compare its digest with one told another way"

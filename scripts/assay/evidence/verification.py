@@ -34,9 +34,13 @@ class Answer(StrEnum):
 
 
 class Signer(StrEnum):
-    """Who vouches for the bundle."""
+    """Whether somebody vouches for the bundle; only ``VALID`` anchors it."""
 
     UNSIGNED = "unsigned"
+    UNCHECKED = "not checked"
+    VALID = "valid"
+    INVALID = "invalid"
+    NEWER = "unknown: update assay"
 
 
 STANDING_UNKNOWN = "unknown: no archive given"
@@ -115,8 +119,11 @@ class Verification:
         plan_digest: SHA-256 (hex) of the canonical plan.
         subject_digest: of what was qualified and what came out (hex), ``""`` where it was not asked for.
         integrity: whether the bundle is what was written and follows from its facts.
-        anchored: whether the digest was told another way, so that nobody can have made another bundle.
-        signer: who vouches for it.
+        anchored: whether the digest was told another way or the reader's key vouches, so that nobody else can
+            have made another bundle.
+        signer: whether the reader's key vouches for it.
+        signer_key: the id of that key, ``""`` where none was given.
+        signer_detail: what its attestations came to, in words.
         policy: whether it is what the reader wants, by today's rules.
         freshness: whether it is new enough, and of the reader's challenge.
         standing: what an archive says of it.
@@ -145,7 +152,9 @@ class Verification:
     platform: str = ""
     plan_digest: str = ""
     subject_digest: str = ""
-    signer: Signer = Signer.UNSIGNED
+    signer: Signer = Signer.UNCHECKED
+    signer_key: str = ""
+    signer_detail: str = ""
     standing: str = STANDING_UNKNOWN
     verdict: Verdict = Verdict.UNDECIDED
     tier: Tier | None = None
@@ -167,9 +176,10 @@ class Verification:
     def exit_code(self) -> int:
         """Return the exit code of ``assay verify`` (DESIGN, "Exit codes").
 
-        0 only for an intact, anchored, qualified bundle that meets policy and freshness.
+        0 only for an intact, anchored, qualified bundle that meets policy and freshness.  Attestations that
+        the reader's key did not sign, or that are about something else, are as broken as a bundle.
         """
-        if self.integrity is Integrity.BROKEN:
+        if self.integrity is Integrity.BROKEN or self.signer is Signer.INVALID:
             return 4
         if self.verdict is Verdict.REJECTED:
             return 1
@@ -186,7 +196,7 @@ class Verification:
             "anchored": self.anchored,
             "bundle": self.bundle,
             "bundle_digest": self.bundle_digest,
-            "claims": _claims_json(self.claims),
+            "claims": claims_json(self.claims),
             "exit_code": self.exit_code,
             "freshness": self.freshness.to_json(),
             "integrity": self.integrity.value,
@@ -198,6 +208,8 @@ class Verification:
             "problems_omitted": self.problems_omitted,
             "run": self.run,
             "signer": self.signer.value,
+            "signer_detail": self.signer_detail,
+            "signer_key": self.signer_key,
             "standing": self.standing,
             "started": self.started,
             "subject_digest": self.subject_digest,
@@ -210,7 +222,7 @@ class Verification:
         }
 
 
-def _claims_json(claims: Claims) -> dict[str, Json]:
+def claims_json(claims: Claims) -> dict[str, Json]:
     """Return the claims' JSON form."""
     return {
         "established": [

@@ -17,15 +17,19 @@ from assay.errors import BundleError
 from assay.evidence.asking import Wanted, fresh, policy
 from assay.evidence.comparing import recomputed
 from assay.evidence.container import Container, open_container
-from assay.evidence.contents import check_members
 from assay.evidence.judging import Conclusion, conclude, judge_gates
+from assay.evidence.keys import PublicKey
 from assay.evidence.names import MANIFEST, MANIFEST_BYTES
 from assay.evidence.proof import Proof, ProofStopped
 from assay.evidence.records import Records
+from assay.evidence.signer import UNASKED as NOBODY_ASKED
+from assay.evidence.signer import Vouching, ask_signer
+from assay.evidence.statement import Shown
 from assay.evidence.steps import (
     Judgement,
     Run,
     blame_all,
+    check_holdings,
     check_receipts,
     check_verdict,
     judge_facts,
@@ -34,7 +38,7 @@ from assay.evidence.steps import (
     read_plan,
 )
 from assay.evidence.toolchain import toolchain_answer
-from assay.evidence.verification import Answer, Asked, Integrity, Verification
+from assay.evidence.verification import Answer, Asked, Integrity, Signer, Verification
 from assay.model import Tier
 from assay.plan import Plan
 
@@ -52,6 +56,7 @@ class _Found:
     conclusion: Conclusion | None = None
     policy: Asked = UNASKED
     freshness: Asked = UNASKED
+    vouching: Vouching = NOBODY_ASKED
 
 
 def verify_bundle(  # noqa: PLR0913  # each is an option of `assay verify`
@@ -63,6 +68,8 @@ def verify_bundle(  # noqa: PLR0913  # each is an option of `assay verify`
     plan: Plan | None = None,
     not_older_than: timedelta | None = None,
     challenge: str | None = None,
+    key: PublicKey | None = None,
+    attestations: Path | None = None,
     now: datetime | None = None,
     subject: bool = False,
 ) -> Verification:
@@ -76,6 +83,8 @@ def verify_bundle(  # noqa: PLR0913  # each is an option of `assay verify`
         plan: the plan that the reader expects.
         not_older_than: how old the run may be.
         challenge: the value that the run had to mix in (hex).
+        key: whose signature the reader trusts: an anchor where it holds.
+        attestations: where the attestations lie; beside the bundle where it is not given.
         now: the reader's time; the clock's where it is not given.
         subject: whether to compute the subject digest, which unpacks archives in memory.
 
@@ -84,7 +93,10 @@ def verify_bundle(  # noqa: PLR0913  # each is an option of `assay verify`
         StorageError: the file cannot be read.
     """
     moment = now or datetime.now(UTC)
-    wanted = Wanted(moment, expect_digest, frozenset(accept), tier, plan, not_older_than, challenge)
+    accepted = frozenset(accept)
+    wanted = Wanted(
+        moment, expect_digest, accepted, tier, plan, not_older_than, challenge, key, attestations
+    )
     with verifying(path, wanted, subject=subject) as (verification, _):
         return verification
 
@@ -106,14 +118,14 @@ def verifying(
             with proof.step(needed=True):  # 1
                 container = stack.enter_context(open_container(path))
                 proof.detail(f"{len(container.entries)} members")
-            _prove(container, wanted, proof, found)
+            _prove(path, container, wanted, proof, found)
             if subject and not proof.problems:
                 found.subject = _subject(found)
         verification = _verification(path, wanted, proof, found)
         yield verification, found.run if verification.intact else None
 
 
-def _prove(container: Container, wanted: Wanted, proof: Proof, found: _Found) -> None:
+def _prove(path: Path, container: Container, wanted: Wanted, proof: Proof, found: _Found) -> None:
     """Take the steps behind the first, each with what those before it showed."""
     with proof.step(needed=True):  # 2
         data = container.read(MANIFEST, MANIFEST_BYTES)
@@ -127,7 +139,7 @@ def _prove(container: Container, wanted: Wanted, proof: Proof, found: _Found) ->
         document = read_plan(container, manifest, journal, proof)
     run = found.run = Run(container, manifest, journal, document, Records(container, journal.entries))
     with proof.step(needed=True):  # 5
-        check_receipts(run, proof)
+        holdings = check_receipts(run, proof)
     with proof.step(needed=False):  # 6
         judgement = found.judgement = judge_facts(run, proof)
     with proof.step(needed=False):  # 7
@@ -136,9 +148,11 @@ def _prove(container: Container, wanted: Wanted, proof: Proof, found: _Found) ->
     with proof.step(needed=False):  # 8
         conclusion = found.conclusion = check_verdict(run, judgement, proof)
     with proof.step(needed=True):  # 9
-        blame_all(proof, check_members(manifest, journal.entries, run.records))
-        proof.detail(f"{len(manifest.members)} members")
-    proof.conclude(Answer.NOT_ASKED, "unsigned: nobody vouches for this bundle")  # 10
+        check_holdings(holdings, proof)
+    if not proof.problems:
+        shown = Shown(run, found.digest, judgement.outcomes, conclusion)
+        found.vouching = ask_signer(path, wanted, shown)
+    proof.conclude(found.vouching.answer, found.vouching.detail)  # 10
     found.freshness = fresh(wanted, document)
     proof.conclude(found.freshness.answer, "; ".join(found.freshness.reasons))  # 11
     found.policy = _policy(wanted, run, judgement, conclusion)
@@ -172,7 +186,11 @@ def _verification(path: Path, wanted: Wanted, proof: Proof, found: _Found) -> Ve
         bundle=path.name,
         bundle_digest=found.digest,
         integrity=broken if proof.problems else Integrity.INTACT,
-        anchored=bool(found.digest) and wanted.expect_digest == found.digest,
+        anchored=bool(found.digest)
+        and (wanted.expect_digest == found.digest or found.vouching.signer is Signer.VALID),
+        signer=found.vouching.signer,
+        signer_key=wanted.key.id if wanted.key else "",
+        signer_detail=found.vouching.detail,
         policy=UNASKED,
         freshness=UNASKED,
         steps=proof.all_steps(),
