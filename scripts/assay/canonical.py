@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import operator
 import re
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
@@ -197,17 +198,24 @@ def _integer(digits: str, member: str) -> int:
 
 
 def _ordered(value: Json, path: tuple[str | int, ...], depth: int) -> Json:
-    """Return ``value`` with its keys in canonical order, after checking that it has a canonical form."""
+    """Return ``value`` with its keys in canonical order, after checking that it has a canonical form.
+
+    What is in order already is returned as it is, so that reading a document does not take its room twice.
+    """
     if value is None or isinstance(value, str | int):
         return _scalar(value, path)
     if depth >= DEPTH:
         raise CanonicalError(path, "is nested too deeply", f"at most {DEPTH} levels")
     if isinstance(value, Mapping):
-        return {key: _ordered(value[key], (*path, key), depth + 1) for key in _sorted_keys(value, path)}
+        keys = _sorted_keys(value, path)
+        parts = [_ordered(value[key], (*path, key), depth + 1) for key in keys]
+        same = type(value) is dict and list(value) == keys and all(map(operator.is_, parts, value.values()))
+        return value if same else dict(zip(keys, parts, strict=True))
     if isinstance(value, list | tuple):
         if _is_plain(value):
-            return list(value)
-        return [_ordered(part, (*path, number), depth + 1) for number, part in enumerate(value)]
+            return list(value) if isinstance(value, tuple) else value
+        parts = [_ordered(part, (*path, number), depth + 1) for number, part in enumerate(value)]
+        return value if type(value) is list and all(map(operator.is_, parts, value)) else parts
     kind = type(value).__name__
     raise CanonicalError(path, f"is of type {kind}", "an object, list, string, integer, boolean or null")
 

@@ -204,7 +204,7 @@ def make_run(
     changed: Mapping[str, Gate] = MappingProxyType({}),
     challenge: str = "",
 ) -> Path:
-    """Return the folder of a run of the given gates (all that are planned), as they pass or as ``changed``."""
+    """Return the folder of a run of the given gates (all of the plan), passing or as ``changed`` says."""
     run = start_run(receipts, of=of, challenge=challenge)
     outcomes: dict[str, Outcome] = {}
     earlier: dict[str, Facts] = {}

@@ -70,8 +70,8 @@ PLANS: dict[str, tuple[dict[str, Json], str]] = {
     "plan as text": ({"plan": "x"}, "plan"),
     "plan without gates": ({"plan": {**plan_json(plan()), "gates": []}}, "plan.gates"),
     "plan with an unknown key": ({"plan": {**plan_json(plan()), "loose": True}}, "plan.loose"),
-    "plan with 257 gates": (
-        {"plan": {**plan_json(plan()), "gates": [f"g{n}" for n in range(257)]}},
+    "plan with 65 gates": (
+        {"plan": {**plan_json(plan()), "gates": [f"g{n}" for n in range(65)]}},
         "plan.gates",
     ),
 }

@@ -21,7 +21,10 @@ STAGES: Facts = {
         {
             "name": "pipeline",
             "stages": [
-                {"name": "double", "canonical": [f"{word:08x}" for word in (0x40000000, 0xC0C00000, 0x41200000)]},
+                {
+                    "name": "double",
+                    "canonical": [f"{word:08x}" for word in (0x40000000, 0xC0C00000, 0x41200000)],
+                },
                 {"name": "long", "canonical": ["3f800000"] * 4096},
                 {"name": "far", "canonical": {"count": 5000, "sha256": "ab" * 32}},
             ],
@@ -119,4 +122,4 @@ def test_the_steps_are_listed_in_order(tmp_path: Path) -> None:
     verified = verify_bundle(write_bundle(make_run(tmp_path)).path)
     lines = list(step_lines(verified))
     assert [line.split(".")[0].strip() for line in lines] == [str(number) for number in range(1, 12)]
-    assert list(verification_lines(verified))[0].startswith("verdict: ")
+    assert next(iter(verification_lines(verified))).startswith("verdict: ")

@@ -25,8 +25,12 @@ def wheel(level: int, members: dict[str, bytes]) -> bytes:
 
 
 MEMBERS = {"thing/__init__.py": b"x = 1\n" * 500, "thing-1.dist-info/RECORD": b""}
-KERNELS: Json = [{"chain": "pipeline", "stage": "double", "kind": "ptx", "arch": "sm_75", "sha256": "aa", "size": 1}]
-CHAINS: Json = [{"name": "pipeline", "stages": [{"name": "double", "canonical": ["40000000"], "fresh": ["0"]}]}]
+KERNELS: Json = [
+    {"chain": "pipeline", "stage": "double", "kind": "ptx", "arch": "sm_75", "sha256": "aa", "size": 1}
+]
+CHAINS: Json = [
+    {"name": "pipeline", "stages": [{"name": "double", "canonical": ["40000000"], "fresh": ["0"]}]}
+]
 
 
 def digest(
@@ -75,11 +79,15 @@ def test_what_one_machine_has_of_its_own_does_not_count(tmp_path: Path) -> None:
         "path": digest(tmp_path / "e", provider={"path": "/elsewhere/lib.so"}),
         "fresh values": digest(
             tmp_path / "f",
-            chain={"chains": [{"name": "pipeline", "stages": [{"name": "double", "canonical": ["40000000"]}]}]},
+            chain={
+                "chains": [{"name": "pipeline", "stages": [{"name": "double", "canonical": ["40000000"]}]}]
+            },
         ),
         "unneeded package": digest(
             tmp_path / "g",
-            environment={"distributions": [{"name": "numpy", "version": "2.0"}, {"name": "pip", "version": "9"}]},
+            environment={
+                "distributions": [{"name": "numpy", "version": "2.0"}, {"name": "pip", "version": "9"}]
+            },
         ),
     }
     assert {name for name, found_ in same.items() if found_ != right} == set()
@@ -100,7 +108,9 @@ def test_what_was_qualified_and_what_came_out_counts(tmp_path: Path) -> None:
         digest(tmp_path / "i", lint={"findings": [found()]}),
         digest(
             tmp_path / "j",
-            chain={"chains": [{"name": "pipeline", "stages": [{"name": "double", "canonical": ["40000001"]}]}]},
+            chain={
+                "chains": [{"name": "pipeline", "stages": [{"name": "double", "canonical": ["40000001"]}]}]
+            },
         ),
         digest(tmp_path / "k", archive=b"no archive"),
         digest(tmp_path / "l", archive=gzip.compress(b"no tar", mtime=0)),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 
 from assay.evidence.bundle import exit_bytes
 from assay.evidence.container import Container
-from assay.evidence.documents import Listed, Manifest
+from assay.evidence.documents import Listed
 from assay.evidence.journal import Entry
 from assay.evidence.names import (
     JOURNAL,
@@ -20,7 +21,6 @@ from assay.evidence.names import (
     log_name,
     receipt_name,
 )
-from assay.evidence.records import Records
 from assay.evidence.verification import Problem
 from assay.model import LogInfo, Receipt
 
@@ -60,37 +60,35 @@ def _check_log(entry: Entry, log: LogInfo | None, listed: Mapping[str, Listed]) 
         yield Problem(member, "log.kept", f"{list(log.kept)} of {log.size}, {stored.size} stored", expected)
 
 
-def check_members(manifest: Manifest, entries: tuple[Entry, ...], records: Records) -> Iterator[Problem]:
-    """Yield what is missing, what nothing names, and artifacts of another digest or size.
-
-    Raises:
-        BundleError: a receipt cannot be read.
-    """
-    listed = {member.name: member for member in manifest.members}
-    named = {PLAN, JOURNAL, TOOLCHAIN}
-    for entry in entries[1:]:
-        receipt = records.receipt(entry.gate)
-        named |= _names(entry, receipt)
-        yield from _check_artifacts(receipt, listed)
-    for name in sorted(named - set(listed)):
-        yield Problem(name, "", "is missing from the bundle", "what the journal names")
-    for name in sorted(set(listed) - named):
-        yield Problem(name, "", "is in the bundle", "only what the journal names")
+def check_artifacts(receipt: Receipt, listed: Mapping[str, Listed]) -> Iterator[Problem]:
+    """Yield artifacts that are missing, or whose member has another digest or size than the receipt says."""
+    for number, artifact in enumerate(receipt.artifacts):
+        name, field = artifact_name(artifact.sha256), f"{receipt.gate}.artifacts.{number}"
+        stored = listed.get(name)
+        if stored is None:
+            yield Problem(name, field, "is missing from the bundle", "what the journal names")
+        elif (stored.sha256, stored.size) != (artifact.sha256, artifact.size):
+            observed = f"{stored.size} bytes with SHA-256 {stored.sha256}"
+            yield Problem(name, field, observed, f"{artifact.size} bytes with the digest of its name")
 
 
-def _names(entry: Entry, receipt: Receipt) -> set[str]:
-    """Return the members that an entry names."""
+def named_by(entry: Entry, receipt: Receipt) -> set[str]:
+    """Return the members that an entry and its receipt name."""
     names = {receipt_name(entry.gate)}
     names |= {log_name(entry.gate)} if entry.log_sha256 != ZEROS else set()
     names |= {exit_name(entry.gate)} if receipt.commands else set()
     return names | {artifact_name(artifact.sha256) for artifact in receipt.artifacts}
 
 
-def _check_artifacts(receipt: Receipt, listed: Mapping[str, Listed]) -> Iterator[Problem]:
-    """Yield artifacts whose member has another digest than its name, or another size than the receipt."""
-    for number, artifact in enumerate(receipt.artifacts):
-        stored = listed.get(artifact_name(artifact.sha256))
-        if stored is not None and (stored.sha256, stored.size) != (artifact.sha256, artifact.size):
-            observed = f"{stored.size} bytes with SHA-256 {stored.sha256}"
-            expected = f"{artifact.size} bytes with the digest of its name"
-            yield Problem(stored.name, f"{receipt.gate}.artifacts.{number}", observed, expected)
+def check_members(listed: Mapping[str, Listed], named: AbstractSet[str]) -> Iterator[Problem]:
+    """Yield what the journal names and is missing, and what nothing names.
+
+    Args:
+        listed: every member by name.
+        named: what plan and journal name, artifacts only as far as they are there.
+    """
+    right = {PLAN, JOURNAL, TOOLCHAIN} | named
+    for name in sorted(right - set(listed)):
+        yield Problem(name, "", "is missing from the bundle", "what the journal names")
+    for name in sorted(set(listed) - right):
+        yield Problem(name, "", "is in the bundle", "only what the journal names")

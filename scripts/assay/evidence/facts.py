@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from typing import NoReturn
 
 from assay import canonical
 from assay.errors import BundleError, CanonicalError, GateError
@@ -18,6 +19,8 @@ from assay.model import Facts, Json
 REFERENCE = "list_sha256"
 _FIELDS = frozenset({"entries", REFERENCE})
 _SCHEMA = "assay/list/1"
+_WIDE = 3
+"""How much more a byte of text beyond ASCII counts: Python may take four bytes for each of its characters."""
 
 
 def settle(facts: Facts) -> Facts:
@@ -47,25 +50,26 @@ def spill(facts: Facts) -> tuple[Facts, dict[str, bytes]]:
         GateError: as ``settle``, or the lists together are larger than a reader allows.
     """
     artifacts: dict[str, bytes] = {}
-
-    def shorten(value: Json) -> Json:
-        if isinstance(value, Mapping):
-            return {key: shorten(part) for key, part in value.items()}
-        if not isinstance(value, list):
-            return value
-        if len(value) <= MAX_LIST:
-            return [shorten(part) for part in value]
-        data = canonical.dumps({"entries": value, "schema": _SCHEMA})
-        sha256 = hashlib.sha256(data).hexdigest()
-        artifacts[sha256] = data
-        return {"entries": len(value), REFERENCE: sha256}
-
-    short = {key: shorten(value) for key, value in settle(facts).items()}
+    short = {key: _shorten(value, artifacts) for key, value in settle(facts).items()}
     try:
         expand(short, artifacts.__getitem__)
     except BundleError as error:
         raise GateError(error.observed, error.expected, "record less, or a digest of it") from error
     return short, artifacts
+
+
+def _shorten(value: Json, artifacts: dict[str, bytes]) -> Json:
+    """Return a fact with each long list put aside among the artifacts."""
+    if isinstance(value, Mapping):
+        return {key: _shorten(part, artifacts) for key, part in value.items()}
+    if not isinstance(value, list):
+        return value
+    if len(value) <= MAX_LIST:
+        return [_shorten(part, artifacts) for part in value]
+    data = canonical.dumps({"entries": value, "schema": _SCHEMA})
+    sha256 = hashlib.sha256(data).hexdigest()
+    artifacts[sha256] = data
+    return {"entries": len(value), REFERENCE: sha256}
 
 
 def expand(facts: Facts, read: Callable[[str], bytes], *, member: str = "") -> Facts:
@@ -80,61 +84,57 @@ def expand(facts: Facts, read: Callable[[str], bytes], *, member: str = "") -> F
         BundleError: a reference or its artifact is not what it should be, a list in the receipt is too long,
             or the lists together are too large.
     """
-    room = _Room(read)
-
-    def lengthen(value: Json, path: tuple[str, ...]) -> Json:
-        where = ".".join(path)
-        if isinstance(value, Mapping):
-            if REFERENCE in value:
-                return room.entries(value, member, where)
-            return {key: lengthen(part, (*path, key)) for key, part in value.items()}
-        if not isinstance(value, list):
-            return value
-        if len(value) > MAX_LIST:
-            raise BundleError(
-                f"has {len(value)} entries",
-                f"at most {MAX_LIST}, or a reference",
-                "",
-                member=member,
-                field=where,
-            )
-        if {dict, list}.isdisjoint(map(type, value)):
-            return value
-        return [lengthen(part, (*path, str(number))) for number, part in enumerate(value)]
-
-    return {key: lengthen(value, ("facts", key)) for key, value in facts.items()}
+    room = _Room(read, member)
+    return {key: room.lengthen(value, ("facts", key)) for key, value in facts.items()}
 
 
 class _Room:
     """The lists of one receipt's facts, each read once and all of them bounded together."""
 
-    def __init__(self, read: Callable[[str], bytes]) -> None:
+    def __init__(self, read: Callable[[str], bytes], member: str) -> None:
         self._read = read
+        self._member = member
         self._lists: dict[str, Sequence[Json]] = {}
         self._bytes = LISTS_BYTES
         self._nodes = LISTS_NODES
 
-    def entries(self, reference: Mapping[str, Json], member: str, field: str) -> Sequence[Json]:
+    def lengthen(self, value: Json, path: tuple[str, ...]) -> Json:
+        """Return a fact with each list in its place."""
+        if isinstance(value, Mapping):
+            if REFERENCE in value:
+                return self._entries(value, path)
+            return {key: self.lengthen(part, (*path, key)) for key, part in value.items()}
+        if not isinstance(value, list):
+            return value
+        if len(value) > MAX_LIST:
+            self._refuse(path, f"has {len(value)} entries", f"at most {MAX_LIST}, or a reference")
+        if {dict, list}.isdisjoint(map(type, value)):
+            return value
+        return [self.lengthen(part, (*path, str(number))) for number, part in enumerate(value)]
+
+    def _entries(self, reference: Mapping[str, Json], path: tuple[str, ...]) -> Sequence[Json]:
         """Return the list that a reference names."""
         sha256, count = reference[REFERENCE], reference.get("entries")
         if frozenset(reference) != _FIELDS or not isinstance(sha256, str) or not SHA256.fullmatch(sha256):
-            raise BundleError(
-                "is no reference", f'"entries" and "{REFERENCE}"', "", member=member, field=field
-            )
+            self._refuse(path, "is no reference", f'"entries" and "{REFERENCE}"')
         if sha256 not in self._lists:
             self._lists[sha256] = self._list(sha256)
         found = self._lists[sha256]
         if count != len(found) or isinstance(count, bool) or len(found) <= MAX_LIST:
             observed = f"names {count} entries of a list of {len(found)}"
-            raise BundleError(observed, f"as many, over {MAX_LIST}", "", member=member, field=field)
+            self._refuse(path, observed, f"as many, over {MAX_LIST}")
         return found
+
+    def _refuse(self, path: tuple[str, ...], observed: str, expected: str) -> NoReturn:
+        """Raise the error of a broken fact."""
+        raise BundleError(observed, expected, "", member=self._member, field=".".join(path))
 
     def _list(self, sha256: str) -> Sequence[Json]:
         """Read one list."""
         name = artifact_name(sha256)
         data = self._read(sha256)
         self._nodes -= canonical.count_nodes(data)
-        self._bytes -= len(data)
+        self._bytes -= len(data) * (1 if data.isascii() else _WIDE)
         if self._bytes < 0 or self._nodes < 0:
             expected = f"at most {LISTS_BYTES} bytes and {LISTS_NODES} values a receipt"
             raise BundleError("is one list too many", expected, "", member=name)

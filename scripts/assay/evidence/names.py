@@ -31,8 +31,8 @@ MAX_FINDINGS = 1000
 MAX_LIST = 1000
 """Entries of a list in facts; a longer one becomes an artifact (FORMATS, "Receipt")."""
 
-LISTS_BYTES = 4 << 20
-LISTS_NODES = 1 << 18
+LISTS_BYTES = 3 << 20
+LISTS_NODES = 1 << 17
 """Bytes and values of all lists that one receipt's facts name, so that a reader holds them in 64 MiB."""
 
 LOG_WHOLE = 4 << 20
@@ -44,7 +44,7 @@ MAX_MEMBERS = 1 << 14
 
 MANIFEST_BYTES = 4 << 20
 JOURNAL_BYTES = 8 << 20
-MAX_GATES = 256
+MAX_GATES = 64
 
 
 def receipt_name(gate: str) -> str:

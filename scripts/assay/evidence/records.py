@@ -17,8 +17,12 @@ from assay.evidence.receipt import parse_receipt
 from assay.files import read_bounded
 from assay.model import Facts, Receipt
 
-KEPT_NODES = 1 << 17
-"""Values of those receipts that stay in memory for the gates that need their facts; others are read again."""
+KEPT_WEIGHT = 8 << 20
+"""Bytes of receipts that stay in memory for the gates that need them; others are read again."""
+
+_NODE_WEIGHT = 100
+_WIDEST = 4
+"""Bytes that Python takes for a value besides its text, and for a character of the widest texts."""
 
 
 class Source(Protocol):
@@ -54,7 +58,7 @@ class Records:
         self._source = source
         self._digests = {entry.gate: entry.receipt_sha256 for entry in entries[1:]}
         self._kept: dict[str, Receipt] = {}
-        self._room = KEPT_NODES
+        self._room = KEPT_WEIGHT
 
     @property
     def gates(self) -> tuple[str, ...]:
@@ -81,14 +85,14 @@ class Records:
         return _RecordedFacts(self, tuple(gate for gate in self._digests if gate in gates))
 
     def _read(self, gate: str) -> tuple[Receipt, int]:
-        """Return a receipt and how many values it holds."""
+        """Return a receipt and its weight."""
         name = receipt_name(gate)
         data = self._checked(name, self._digests[gate], RECEIPT_BYTES)
         receipt = parse_receipt(data, name)
         if receipt.gate != gate:
             raise BundleError(f"is {receipt.gate}", gate, "", member=name, field="gate")
         named = {artifact.sha256 for artifact in receipt.artifacts}
-        costs = [canonical.count_nodes(data)]
+        costs = [_weight(data)]
 
         def read(sha256: str) -> bytes:
             if sha256 not in named:
@@ -96,7 +100,7 @@ class Records:
                     f"names the list {sha256}", "one of the receipt's artifacts", "", member=name
                 )
             found = self._checked(artifact_name(sha256), sha256, LISTS_BYTES)
-            costs.append(canonical.count_nodes(found))
+            costs.append(_weight(found))
             return found
 
         facts = expand(receipt.facts, read, member=name)
@@ -108,6 +112,11 @@ class Records:
         if (found := hashlib.sha256(data).hexdigest()) != sha256:
             raise BundleError(f"has SHA-256 {found}", sha256, "ask for an unaltered copy", member=name)
         return data
+
+
+def _weight(data: bytes) -> int:
+    """Return an estimate of the bytes that a document takes in memory once it is read."""
+    return _NODE_WEIGHT * canonical.count_nodes(data) + len(data) * (1 if data.isascii() else _WIDEST)
 
 
 class _RecordedFacts(Mapping[str, Facts]):

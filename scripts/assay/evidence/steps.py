@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from assay import __version__
 from assay.errors import BundleError, NewerSchemaError
 from assay.evidence.comparing import compare_receipt, is_about_values
 from assay.evidence.container import Container
-from assay.evidence.contents import check_gate
-from assay.evidence.documents import Manifest, PlanDocument, parse_manifest, parse_plan_document
+from assay.evidence.contents import check_artifacts, check_gate, check_members, named_by
+from assay.evidence.documents import Listed, Manifest, PlanDocument, parse_manifest, parse_plan_document
 from assay.evidence.journal import Journal, parse_journal
 from assay.evidence.judging import Conclusion, check_gates, conclude, judge_gates
 from assay.evidence.names import (
@@ -21,6 +21,7 @@ from assay.evidence.names import (
     PLAN,
     RECEIPT_BYTES,
     TOOLCHAIN,
+    artifact_name,
 )
 from assay.evidence.proof import MAX_PROBLEMS, Proof
 from assay.evidence.records import Records
@@ -55,6 +56,15 @@ class Judgement:
     outcomes: dict[str, Outcome]
     about_values: tuple[Problem, ...]
     of_today: bool
+
+
+@dataclass(frozen=True)
+class Holdings:
+    """What the bundle lists, what its receipts name (artifacts only if they are there), what is wrong."""
+
+    listed: Mapping[str, Listed]
+    named: frozenset[str]
+    problems: tuple[Problem, ...]
 
 
 def read_manifest(container: Container, data: bytes, proof: Proof) -> Manifest:
@@ -126,18 +136,25 @@ def _listed_bytes(container: Container, manifest: Manifest, name: str, limit: in
     return data
 
 
-def check_receipts(run: Run, proof: Proof) -> None:
+def check_receipts(run: Run, proof: Proof) -> Holdings:
     """Compare planned and journalled gates, and each receipt with its log and exit."""
     planned, records = run.document.plan.gates, run.records
     for gate in records.gates:
         if gate not in planned:
             proof.blame(JOURNAL, "gate", gate, "only planned gates")
     listed = {member.name: member for member in run.manifest.members}
+    named: set[str] = set()
+    problems: list[Problem] = []
     for entry in run.journal.entries[1:]:
-        blame_all(proof, check_gate(entry, records.receipt(entry.gate), run.container, listed))
+        receipt = records.receipt(entry.gate)
+        blame_all(proof, check_gate(entry, receipt, run.container, listed))
+        absent = {artifact_name(each.sha256) for each in receipt.artifacts} - set(listed)
+        named |= named_by(entry, receipt) - absent
+        problems = [*problems, *check_artifacts(receipt, listed)][:MAX_PROBLEMS]
     unfinished = [gate for gate in planned if gate not in records.gates]
     ended = f"{len(records.gates)} of {len(planned)} planned gates ended"
     proof.detail(f"{ended}; unfinished: {', '.join(unfinished)}" if unfinished else ended)
+    return Holdings(listed, frozenset(named), tuple(problems))
 
 
 def judge_facts(run: Run, proof: Proof) -> Judgement:
@@ -169,6 +186,13 @@ def check_verdict(run: Run, judgement: Judgement, proof: Proof) -> Conclusion:
         proof.blame(MANIFEST, "tier", f"{run.manifest.tier}", f"{conclusion.tier}, from the facts")
     proof.detail(f"{conclusion.verdict.value}, tier {conclusion.tier.value if conclusion.tier else 'none'}")
     return conclusion
+
+
+def check_holdings(holdings: Holdings, proof: Proof) -> None:
+    """Note artifacts that are not what their receipts say, what is missing, and what nothing names."""
+    blame_all(proof, holdings.problems)
+    blame_all(proof, check_members(holdings.listed, holdings.named))
+    proof.detail(f"{len(holdings.listed)} members")
 
 
 def blame_all(proof: Proof, problems: Iterable[Problem]) -> None:
