@@ -1,0 +1,1 @@
+"""PTX values executed over many threads at once with NumPy."""
