@@ -281,7 +281,8 @@ def open_container(path: Path) -> Iterator[Container]:
         try:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
-                raise BundleError(f"{path} is not a regular file", "a bundle", "name the bundle's file")
+                remedy = "name the bundle's file; of a run folder, `assay bundle RUN` makes one"
+                raise BundleError(f"{path} is not a regular file", "a bundle", remedy)
             source = ReadAt(handle)
             yield Container(source, _entries(source, status.st_size))
         finally:
