@@ -9,6 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import __version__
+from assay.commands.evidence_options import (
+    add_attest_options,
+    add_compare_options,
+    add_keygen_options,
+    add_release_options,
+    add_sign_options,
+    add_zip_options,
+)
 from assay.model import Tier
 from assay.provision.options import add_options as add_provision_options
 
@@ -91,6 +99,10 @@ def _add_verify(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--not-older-than", metavar="DAYS", type=int, help="refuse an older run")
     parser.add_argument("--challenge", metavar="HEX", help="the value that the run had to mix in")
+    parser.add_argument("--key", type=Path, metavar="FILE", help="the public key of whom you trust")
+    parser.add_argument(
+        "--attestations", type=Path, metavar="FILE", help="what the key signed (default: beside the bundle)"
+    )
     _add_json(parser)
 
 
@@ -118,6 +130,12 @@ _COMMANDS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...
     ("gate", "run one gate and those it needs; an outcome, no verdict", _add_gate),
     ("verify", "check a bundle, trusting nothing in it", _add_verify),
     ("show", "print what a bundle says, after verifying it", _add_show),
+    ("compare", "say what changed between two bundles, claims and the bar first", add_compare_options),
+    ("keygen", "make a key to sign with", add_keygen_options),
+    ("sign", "sign what verifying a bundle shows", add_sign_options),
+    ("attest", "sign a bundle in the form of another tool", add_attest_options),
+    ("release", "check a set of bundles as one release", add_release_options),
+    ("zip", "write the reader's own copy: one file that verifies anywhere", add_zip_options),
     ("bundle", "finish a run that was cut short into a bundle", _add_bundle),
     ("fetch", "bring a pinned provider from the plan's URL", _add_fetch),
     ("provision", "make the embedded selection, or fill a wheelhouse for one", add_provision_options),

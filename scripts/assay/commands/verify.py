@@ -9,6 +9,7 @@ from pathlib import Path
 
 from assay.canonical import dumps, parse
 from assay.errors import UsageError
+from assay.evidence.keys import read_public_key
 from assay.evidence.names import MANIFEST_BYTES
 from assay.evidence.show import verification_lines
 from assay.evidence.verify import verify_bundle
@@ -29,6 +30,8 @@ def run(options: argparse.Namespace) -> int:
         plan=read_plan(options.plan) if options.plan else None,
         not_older_than=None if options.not_older_than is None else timedelta(days=options.not_older_than),
         challenge=options.challenge,
+        key=read_public_key(options.key) if options.key else None,
+        attestations=options.attestations,
     )
     if options.json:
         sys.stdout.write(dumps(verified.to_json()).decode() + "\n")

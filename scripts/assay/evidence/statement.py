@@ -11,7 +11,7 @@ from assay.evidence.documents import TOOL
 from assay.evidence.judging import Conclusion
 from assay.evidence.names import PLAN, artifact_name
 from assay.evidence.steps import Run
-from assay.evidence.verification import claims_json
+from assay.evidence.verification import Verification, claims_json
 from assay.model import Json, Outcome, Verdict
 
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -50,6 +50,17 @@ class Shown:
     def unfinished(self) -> tuple[str, ...]:
         """Return the planned gates that never ended."""
         return tuple(gate for gate in self.run.document.plan.gates if gate not in self.outcomes)
+
+
+def shown_by(verification: Verification, run: Run) -> Shown:
+    """Return what the verification of an intact bundle showed."""
+    return Shown(
+        run=run,
+        bundle_digest=verification.bundle_digest,
+        outcomes=verification.outcomes,
+        conclusion=Conclusion(verification.tier, verification.verdict, verification.claims),
+        subject_digest=verification.subject_digest,
+    )
 
 
 def statement(subject: Json, predicate_type: str, predicate: Json) -> dict[str, Json]:

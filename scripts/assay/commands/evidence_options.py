@@ -1,0 +1,71 @@
+"""The options of the commands over bundles that are there; loads nothing but argparse."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+KEY = Path(".assay/signing.key")
+"""Where ``keygen`` puts a key: git never sees that folder."""
+
+
+def add_keygen_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``keygen``."""
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=KEY,
+        metavar="FILE",
+        help=f"the private key; its public half gets the ending .pub (default: {KEY})",
+    )
+
+
+def add_sign_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``sign``."""
+    _add_bundle(parser)
+    parser.add_argument("--key", type=Path, required=True, metavar="FILE", help="the private key")
+
+
+def add_attest_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``attest``."""
+    add_sign_options(parser)
+    parser.add_argument(
+        "--sigstore", action="store_true", required=True, help="as a Sigstore bundle, signed by the key"
+    )
+
+
+def add_compare_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``compare``."""
+    parser.add_argument("old", type=Path, metavar="A", help="the earlier bundle")
+    parser.add_argument("new", type=Path, metavar="B", help="the later bundle")
+    _add_json(parser)
+
+
+def add_release_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``release``."""
+    parser.add_argument("bundles", type=Path, nargs="+", metavar="BUNDLE", help="the members of the release")
+    parser.add_argument(
+        "--key", type=Path, metavar="FILE", help="the private key: signs the index, and signed the members"
+    )
+    parser.add_argument(
+        "--trust", type=Path, metavar="FILE", help="the public key that signed the members (default: of --key)"
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="the index (default: beside the first bundle)")
+    _add_json(parser)
+
+
+def add_zip_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``zip``."""
+    parser.add_argument(
+        "--out", type=Path, default=Path("assay.pyz"), metavar="FILE", help="(default: assay.pyz)"
+    )
+
+
+def _add_bundle(parser: argparse.ArgumentParser) -> None:
+    """Add the bundle."""
+    parser.add_argument("bundle", type=Path, metavar="BUNDLE")
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    """Add machine-readable output."""
+    parser.add_argument("--json", action="store_true", help="print the same facts as JSON")
