@@ -37,6 +37,23 @@ def test_the_variables_name_others(children: Children, tmp_path: Path) -> None:
     assert found.cxx == f"{folder}/g++-13"
 
 
+@pytest.mark.parametrize(
+    ("named", "taken"),
+    [
+        ("gcc", "g++"),
+        ("x86_64-linux-gnu-gcc-13", "x86_64-linux-gnu-g++-13"),
+        ("clang", "clang++"),
+        ("icc", "icc"),
+    ],
+)
+def test_a_c_compiler_as_cxx_gives_way_to_its_c_plus_plus_neighbour(
+    children: Children, tmp_path: Path, named: str, taken: str
+) -> None:
+    folder = compilers(tmp_path / "bin", "gcc", named, taken)
+    found = find_compiler(children, {"PATH": folder, "CXX": f"{folder}/{named}"})
+    assert found.cxx == f"{folder}/{taken}"
+
+
 def test_a_machine_without_a_compiler_is_told_what_to_install(children: Children, tmp_path: Path) -> None:
     with pytest.raises(ProvisionError, match=r"no g\+\+ or c\+\+ on PATH") as caught:
         find_compiler(children, {"PATH": compilers(tmp_path / "bin", "gcc")})

@@ -22,6 +22,7 @@ echo "$@" >> {log}
 echo "CC=$CC HOME=$HOME" >> {log}
 case "$2" in
 *parallel_build.py) {build} ;;
+-c) {load} ;;
 esac
 """
 
@@ -48,9 +49,13 @@ def toolkit(tmp_path: Path) -> Toolkit:
     return inspect_toolkit(make_toolkit(tmp_path / "cuda"))
 
 
-def tools(children: Children, folder: Path, build: str) -> BuildTools:
-    """Return tools whose interpreter logs what it is asked and, as the builder, does ``build``."""
-    python = script(folder / "python", BUILDER.format(log=folder / "asked", build=build))
+BUILDS = 'echo wheel > "$3/pycuda-1.0-py3-none-any.whl"'
+"""What a builder does that works."""
+
+
+def tools(children: Children, folder: Path, build: str, load: str = "true") -> BuildTools:
+    """Return tools whose interpreter logs what it is asked, builds by ``build`` and loads by ``load``."""
+    python = script(folder / "python", BUILDER.format(log=folder / "asked", build=build, load=load))
     return BuildTools(children, python, HostCompiler("/cc", "/c++", "c++"), folder / "stub", 3)
 
 
@@ -63,7 +68,7 @@ def test_a_build_is_configured_for_the_toolkit_and_kept_with_its_record(
     children: Children, tmp_path: Path, sdist: Path, toolkit: Toolkit
 ) -> None:
     folders = places(tmp_path)
-    working = tools(children, tmp_path, 'echo wheel > "$3/pycuda-1.0-py3-none-any.whl"')
+    working = tools(children, tmp_path, BUILDS)
     built = build_wheel(working, sdist, toolkit, MADE, folders)
     asked = (tmp_path / "asked").read_text()
     assert f"configure.py --cuda-root={toolkit.root} --cuda-inc-dir={toolkit.root}/include" in asked
@@ -87,6 +92,16 @@ def test_a_build_that_leaves_no_wheel_is_an_error(
     with pytest.raises(ProvisionError, match="PyCUDA could not be compiled") as caught:
         build_wheel(tools(children, tmp_path, build), sdist, toolkit, MADE, places(tmp_path))
     assert "build-essential" in caught.value.remedy
+    assert not (tmp_path / "cache").exists()
+
+
+def test_an_extension_that_does_not_load_is_not_kept(
+    children: Children, tmp_path: Path, sdist: Path, toolkit: Toolkit
+) -> None:
+    load = 'echo "$LD_LIBRARY_PATH: undefined symbol: cuArrayCreate_v2" >&2; exit 1'
+    with pytest.raises(ProvisionError, match=r"could not be loaded.*\n.*undefined symbol") as caught:
+        build_wheel(tools(children, tmp_path, BUILDS, load), sdist, toolkit, MADE, places(tmp_path))
+    assert f"{tmp_path}/scratch/drivers: undefined" in caught.value.observed
     assert not (tmp_path / "cache").exists()
 
 

@@ -184,7 +184,7 @@ def make_sdist(world: World) -> Path:
 def pycuda_wheel(folder: Path) -> Path:
     """Write a wheel of PyCUDA for this interpreter and return it."""
     name = f"pycuda-{VERSION}-{ABI}-{ABI}-linux_{platform.machine()}.whl"
-    content = {"pycuda/__init__.py": b"", "pycuda/compiler.py": COMPILER.encode()}
+    content = {"pycuda/__init__.py": b"", "pycuda/_driver.py": b"", "pycuda/compiler.py": COMPILER.encode()}
     return make_wheel(folder, content, name="pycuda", file_name=name)
 
 

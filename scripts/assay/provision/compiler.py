@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +14,9 @@ from assay.provision.children import Children
 
 _C = ("CC", ("gcc", "cc"))
 _CXX = ("CXX", ("g++", "c++"))
+_CXX_DRIVERS = {"gcc": "g++", "cc": "c++", "clang": "clang++"}
+_C_DRIVER = re.compile(r"(?P<before>(?:.*-)?)(?P<driver>gcc|cc|clang)(?P<after>(?:-\d+)?)")
+
 _DEADLINE_S = 60
 
 
@@ -42,7 +46,7 @@ def find_compiler(children: Children, environ: Mapping[str, str]) -> HostCompile
     Raises:
         ProvisionError: there is none, or it does not run.
     """
-    cc, cxx = (_find(environ, variable, usual) for variable, usual in (_C, _CXX))
+    cc, cxx = _find(environ, *_C), _plus_plus(_find(environ, *_CXX))
     ended = children.run("the host compiler's version", [cxx, "--version"], deadline_s=_DEADLINE_S)
     lines = ended.stdout.decode(errors="replace").splitlines()
     if ended.exit != 0 or not lines:
@@ -52,6 +56,19 @@ def find_compiler(children: Children, environ: Mapping[str, str]) -> HostCompile
             "repair it or name another in CXX",
         )
     return HostCompiler(cc, cxx, lines[0])
+
+
+def _plus_plus(found: str) -> str:
+    """Return the C++ driver beside a C driver: the C one compiles C++ but links no C++ library.
+
+    Some machines set ``CXX`` to ``gcc``.  Another program, or one without a neighbour, is returned as it is.
+    """
+    path = Path(found)
+    match = _C_DRIVER.fullmatch(path.name)
+    if match is None:
+        return found
+    beside = path.with_name(f"{match['before']}{_CXX_DRIVERS[match['driver']]}{match['after']}")
+    return str(beside) if beside.is_file() else found
 
 
 def _find(environ: Mapping[str, str], variable: str, usual: tuple[str, ...]) -> str:

@@ -18,6 +18,7 @@ from assay.process import Finished
 from assay.provision.built import BuiltWheel, Provenance, built_wheels, record
 from assay.provision.children import Children
 from assay.provision.compiler import HostCompiler
+from assay.provision.stub import SONAME
 from assay.provision.toolkit import Toolkit
 
 PROJECT = "pycuda"
@@ -25,6 +26,13 @@ PROJECT = "pycuda"
 _CONFIGURE_DEADLINE_S = 120
 _BUILD_DEADLINE_S = 1800
 """It takes about 75 s of processor time; this is for a machine that is twenty times slower."""
+
+_LOAD = f"""
+import sys, zipfile
+zipfile.ZipFile(sys.argv[1]).extractall(sys.argv[2])
+sys.path.insert(0, sys.argv[2])
+import {PROJECT}._driver
+"""
 
 _EPOCH = "315532800"
 """1980-01-01, the earliest time that a zip can hold: wheels built at different times have the same times."""
@@ -91,7 +99,26 @@ def build_wheel(
     wheels = sorted(scratch.glob(f"{PROJECT}-*.whl"))
     if ended.exit != 0 or len(wheels) != 1:
         raise _failed(tools, ended, "compiled")
+    _require_loadable(tools, wheels[0], scratch)
     return _keep(wheels[0], provenance, cache)
+
+
+def _require_loadable(tools: BuildTools, wheel: Path, scratch: Path) -> None:
+    """Check that the extension loads: that each symbol it wants is the driver's, C++'s or Python's.
+
+    Here alone the stub is found at run time, under the driver's name and by this one child.
+
+    Raises:
+        ProvisionError: it does not load.
+    """
+    drivers = scratch / "drivers"
+    with storage_errors("make", drivers):
+        drivers.mkdir()
+        (drivers / SONAME).symlink_to(tools.stub / "libcuda.so")
+    extra = {"LD_LIBRARY_PATH": str(drivers)}
+    argv = [str(tools.python), "-B", "-c", _LOAD, str(wheel), str(scratch / "unpacked")]
+    ended = tools.children.run("PyCUDA's extension", argv, deadline_s=_CONFIGURE_DEADLINE_S, extra=extra)
+    _require(tools, ended, "loaded")
 
 
 def configure_options(toolkit: Toolkit, stub: Path) -> list[str]:
