@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import cast
 
 from assay.engine.context import GateContext, spilled_artifact
-from assay.engine.setup import Done, FactsBoard, Setup, rfc3339
+from assay.engine.setup import Done, FactsBoard, Setup
 from assay.errors import AssayError, DeadlineError, GateError
 from assay.evidence.facts import settle, spill
 from assay.evidence.names import log_name
 from assay.evidence.receipt import bounded_findings, receipt_bytes
+from assay.evidence.times import write_time
 from assay.gatelog import GateLog
 from assay.judge.row import GateRow
 from assay.judge.rules import BROKE, DEADLINE, judge_gate
@@ -33,7 +34,7 @@ def run_gate(setup: Setup, board: FactsBoard, row: GateRow) -> Done:
     Raises:
         StorageError: the log cannot be written: the run itself cannot go on.
     """
-    start = Moment(rfc3339(setup.now()), setup.monotonic_ns())
+    start = Moment(write_time(setup.now()), setup.monotonic_ns())
     visible = needed(setup.plan, row.name)
     earlier = {name: facts for name, facts in board.all().items() if name in visible}
     log = GateLog(setup.folder / log_name(row.name), setup.redactor)
@@ -136,7 +137,7 @@ def not_run(setup: Setup, row: GateRow, outcome: Outcome, facts: Facts) -> Done:
         gate=row.name,
         outcome=outcome,
         rules=row.rules,
-        started=rfc3339(setup.now()),
+        started=write_time(setup.now()),
         duration_ns=0,
         deadline_ns=setup.deadline_s(row) * 10**9,
         facts=facts,

@@ -13,8 +13,9 @@ from assay.engine.console import Say, gate_lines, selection_lines
 from assay.engine.gaterun import broke, not_run, run_gate
 from assay.engine.prepare import Prepared
 from assay.engine.schedule import Actions, run_graph
-from assay.engine.setup import Done, FactsBoard, Setup, rfc3339
+from assay.engine.setup import Done, FactsBoard, Setup
 from assay.evidence.runfolder import RunFolder, Start, create_run
+from assay.evidence.times import write_time
 from assay.gates.table import observers
 from assay.judge.row import GateRow
 from assay.judge.rules import DEADLINE
@@ -42,7 +43,7 @@ def run_plan(prepared: Prepared, rows: tuple[GateRow, ...], receipts: Path, say:
         say(line)
     now = dt.datetime.now(dt.UTC)
     nonce = secrets.token_hex(NONCE_BYTES)
-    start = Start(rfc3339(now), nonce, prepared.request.challenge, prepared.platform, prepared.plan)
+    start = Start(write_time(now), nonce, prepared.request.challenge, prepared.platform, prepared.plan)
     folder = create_run(receipts, start)
     say(f"run: {folder.path}")
     setup = _setup(prepared, folder.path, nonce, rows)

@@ -96,8 +96,3 @@ class FactsBoard:
         """Return what is there now."""
         with self._lock:
             return dict(self._facts)
-
-
-def rfc3339(moment: dt.datetime) -> str:
-    """Return a UTC time as RFC 3339 with ``Z``, whole seconds."""
-    return moment.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -11,6 +11,7 @@ import hashlib
 
 from assay.download import Limits, attempts, open_download
 from assay.errors import FetchError
+from assay.evidence.times import write_time
 from assay.gates.context import Context
 from assay.model import Facts, Json
 from assay.plan.values import Reference
@@ -27,7 +28,7 @@ def observe(context: Context) -> Facts:
 def check(reference: Reference, limits: Limits) -> dict[str, Json]:
     """Return what one document's address answers now."""
     told: dict[str, Json] = {
-        "checked": dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "checked": write_time(dt.datetime.now(dt.UTC)),
         "problem": "",
         "title": reference.title,
         "url": reference.url,
