@@ -142,7 +142,9 @@ class Playground:
         play = {**self.play, "maps": [*maps, *self.play.get("maps", [])]}
         (sources / "plays.py").write_text(f"PLAY = {play!r}\n")
         made = make_child_zip(self.folder / "sources", sources)
-        return replace(setup, argv=(*setup.argv[:-1], str(made.path)), zip=made)
+        # On a machine with a driver of its own the caller's library path would not be given.
+        driver = str(self.driver.parent)
+        return replace(setup, argv=(*setup.argv[:-1], str(made.path)), zip=made, driver_folder=driver)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from assay.errors import PlanError
 from assay.model import Platform, Tier
 from assay.plan import check_qualifies, parse_plan, plan_json
-from tests.plan.support import SHA, changed, plan_table
+from tests.plan.support import SHA, STAGES, changed, plan_table
 
 pytestmark = pytest.mark.gate
 
@@ -89,6 +89,7 @@ def test_plan_survives_json() -> None:
         ("kernels.pipeline.stage.0.expect", "x/2", "tool.assay.kernels.pipeline.stage.0.expect"),
         ("kernels.pipeline.stage.0.expect", "5000*x", "tool.assay.kernels.pipeline.stage.0.expect"),
         ("kernels.pipeline.stage.0.compare", {"ulp": 0}, "tool.assay.kernels.pipeline.stage.0.compare.ulp"),
+        ("kernels.pipeline.stage", [STAGES[0]] * 65, "tool.assay.kernels.pipeline.stage"),
         ("kernels.pipeline.stage.1.name", "double", "tool.assay.kernels.pipeline.stage"),
         ("kernels.pipeline.stage.0.source", "../double.cu", "tool.assay.kernels.pipeline.stage.0.source"),
         ("kernels.pipeline.values", {"list": [0.5]}, "tool.assay.kernels.pipeline.values.list.0"),
@@ -101,6 +102,21 @@ def test_a_wrong_key_is_named(path: str, value: object, named: str) -> None:
     with pytest.raises(PlanError) as caught:
         parse_plan(changed(path, value))
     assert caught.value.path == named
+
+
+@pytest.mark.parametrize(
+    ("given_values", "written"),
+    [
+        ({"count": 3}, {"count": 3, "start": 0, "step": 1}),
+        ({"list": [4, 2, 0]}, {"count": 3, "start": 4, "step": -2}),
+        ({"list": [7]}, {"count": 1, "start": 7, "step": 1}),
+        ({"list": [1, 2, 4]}, {"list": [1, 2, 4]}),
+        ({"start": 5, "count": 2, "step": 0}, {"count": 2, "start": 5, "step": 0}),
+    ],
+)
+def test_values_have_one_written_form(given_values: object, written: object) -> None:
+    plan = plan_json(parse_plan(changed("kernels.pipeline.values", given_values)))
+    assert json.loads(json.dumps(plan))["kernels"]["pipeline"]["values"] == written
 
 
 def test_two_pins_of_one_digest_are_refused() -> None:

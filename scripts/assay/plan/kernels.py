@@ -9,6 +9,9 @@ from assay.plan.reading import SHA256, Table
 from assay.plan.values import RUNTIMES, Chain, Stage
 
 MAX_VALUES = 1 << 20
+MAX_STAGES = 64
+"""Bounds what a verifier computes for a hostile plan."""
+
 FRESH_COUNT = 4096
 FRESH_VALUES = range(4096)
 """Besides the canonical values every chain runs on 4,096 fresh ones, each in 0…4095."""
@@ -40,7 +43,7 @@ def chain_json(chain: Chain) -> dict[str, Json]:
     return {
         "sha256": chain.sha256,
         "stage": [_stage_json(stage) for stage in chain.stages],
-        "values": {"list": list(chain.values)},
+        "values": _values_json(chain.values),
     }
 
 
@@ -65,6 +68,14 @@ def _values(table: Table) -> tuple[int, ...]:
     if not 1 <= len(values) <= MAX_VALUES:
         raise PlanError(table.path, f"has {len(values)} values", f"1 to {MAX_VALUES}", "")
     return values
+
+
+def _values_json(values: tuple[int, ...]) -> dict[str, Json]:
+    """Return the form that ``_values`` reads; evenly spaced values in short, so that a plan stays small."""
+    step = values[1] - values[0] if len(values) > 1 else 1
+    if all(value == values[0] + step * i for i, value in enumerate(values)):
+        return {"count": len(values), "start": values[0], "step": step}
+    return {"list": list(values)}
 
 
 def _exact_integer(value: object, path: str) -> int:
@@ -117,8 +128,10 @@ def _stage_json(stage: Stage) -> dict[str, Json]:
 
 def _check_stages(chain: Chain, path: str) -> None:
     """Refuse a chain without stages, with doubled names, or whose values leave the exact integers."""
-    if not chain.stages:
-        raise PlanError(path, "is empty", "at least one stage", "an empty chain would show nothing")
+    if not 1 <= len(chain.stages) <= MAX_STAGES:
+        raise PlanError(
+            path, f"has {len(chain.stages)} stages", f"1 to {MAX_STAGES}", "an empty chain shows nothing"
+        )
     names = [stage.name for stage in chain.stages]
     if len(set(names)) != len(names):
         raise PlanError(path, "names a stage twice", "unique stage names", "")

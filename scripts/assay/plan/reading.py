@@ -97,9 +97,11 @@ class Table:
             PlanError: it is not a list of matching strings, or one stands twice.
         """
         values = self.each(key, lambda value, path: as_text(value, path, match), default)
+        seen: set[str] = set()
         for value in values:
-            if values.count(value) > 1:
+            if value in seen:
                 raise PlanError(self.at(key), f"names {value!r} twice", "each name once", "remove one")
+            seen.add(value)
         return values
 
     def each(self, key: str, read: Callable[[object, str], T], default: object = _MISSING) -> tuple[T, ...]:
