@@ -48,14 +48,14 @@ def test_built_wheels_for_the_wanted_python_travel_with_their_records(world: Wor
     (built,) = built_wheels(world.wheelhouse, "pycuda")
     made = replace(built.provenance, abi="cp312", machine="x86_64")
     cache, folder = tmp_path / "wheels", tmp_path / "target"
+    cache.mkdir()
+    folder.mkdir()
     for name, provenance in (
         ("a", made),
         ("b", replace(made, abi="cp311")),
         ("c", replace(made, sdist="0" * 64)),
     ):
-        (cache / name).mkdir(parents=True)
-        record(make_wheel(cache / name, {}, name="pycuda", file_name=f"pycuda-1.0-{name}.whl"), provenance)
-    folder.mkdir()
+        record(make_wheel(cache, {}, name="pycuda", file_name=f"pycuda-1.0-{name}.whl"), provenance)
     assert add_built(cache, WANTED, folder) == [folder / "pycuda-1.0-a.whl"]
     assert [path.name for path in folder.iterdir() if path.suffix == ".json"] == [
         record_path(Path("pycuda-1.0-a.whl")).name

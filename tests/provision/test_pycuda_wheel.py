@@ -78,6 +78,30 @@ def test_a_build_is_configured_for_the_toolkit_and_kept_with_its_record(
     assert cached_wheel(folders[1], replace(MADE, compiler="another")) is None
 
 
+def test_a_newer_build_replaces_wheel_and_record_together(
+    children: Children, tmp_path: Path, sdist: Path, toolkit: Toolkit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    working, newer, cache = (
+        tools(children, tmp_path, BUILDS),
+        replace(MADE, compiler="newer"),
+        tmp_path / "cache",
+    )
+    for number, made in enumerate((MADE, newer)):
+        (tmp_path / str(number)).mkdir()
+        build_wheel(working, sdist, toolkit, made, (tmp_path / str(number), cache))
+    assert cached_wheel(cache, MADE) is None
+    assert cached_wheel(cache, newer) is not None
+    (tmp_path / "2").mkdir()
+    monkeypatch.setattr("assay.provision.pycuda_wheel.record", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        build_wheel(working, sdist, toolkit, MADE, (tmp_path / "2", cache))
+    assert cached_wheel(cache, newer) is cached_wheel(cache, MADE) is None
+
+
+def interrupted(*_arguments: object) -> None:
+    raise KeyboardInterrupt
+
+
 def test_nothing_but_libcuda_is_linked_and_the_stub_is_on_no_run_time_path(toolkit: Toolkit) -> None:
     options = configure_options(toolkit, Path("/stub"))
     assert "--no-cuda-enable-curand" in options

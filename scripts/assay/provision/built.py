@@ -48,10 +48,6 @@ class Provenance:
     compiler: str
     recipe: int = RECIPE
 
-    def digest(self) -> str:
-        """Return SHA-256 (hex) of all of it: what a built wheel is cached by."""
-        return canonical.digest(asdict(self))
-
     def serves(self, sdist_hashes: frozenset[str], interpreter: Interpreter, toolkit: int) -> bool:
         """Tell whether a wheel of this provenance can be taken for an interpreter and a toolkit.
 

@@ -137,11 +137,10 @@ def add_built(wheels: Path, wanted: Wanted, folder: Path) -> Sequence[Path]:
     """
     abis = {f"cp{python.replace('.', '')}" for python in wanted.pythons}
     hashes, kept = locked(PYCUDA, PROJECT).hashes, []
-    for cached in sorted(wheels.glob("*/")):
-        for built in built_wheels(cached, PROJECT):
-            made = built.provenance
-            if made.abi in abis and made.machine == wanted.machine and made.sdist in hashes:
-                for path in (built.path, record_path(built.path)):
-                    copy_atomic(path, folder / path.name)
-                kept.append(folder / built.path.name)
+    for built in built_wheels(wheels, PROJECT):
+        made = built.provenance
+        if made.abi in abis and made.machine == wanted.machine and made.sdist in hashes:
+            for path in (built.path, record_path(built.path)):
+                copy_atomic(path, folder / path.name)
+            kept.append(folder / built.path.name)
     return kept

@@ -15,7 +15,7 @@ from pathlib import Path
 from assay.errors import ProvisionError
 from assay.files import copy_atomic, storage_errors
 from assay.process import Finished
-from assay.provision.built import BuiltWheel, Provenance, built_wheels, record
+from assay.provision.built import BuiltWheel, Provenance, built_wheels, record, record_path
 from assay.provision.children import Children
 from assay.provision.compiler import HostCompiler
 from assay.provision.stub import SONAME
@@ -181,11 +181,15 @@ def _failed(tools: BuildTools, ended: Finished, what: str) -> ProvisionError:
 
 
 def _keep(wheel: Path, provenance: Provenance, cache: Path) -> BuiltWheel:
-    """Put a built wheel and its record into the cache, the record last."""
-    folder = cache / provenance.digest()[:16]
-    with storage_errors("make", folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    kept = folder / wheel.name
+    """Put a built wheel and its record into the cache.
+
+    The record of a wheel that is replaced goes first and the new one comes last: in between there is a wheel
+    without a record, which nobody takes.
+    """
+    kept = cache / wheel.name
+    with storage_errors("make", cache):
+        cache.mkdir(parents=True, exist_ok=True)
+        record_path(kept).unlink(missing_ok=True)
     copy_atomic(wheel, kept)
     return record(kept, provenance)
 
@@ -194,7 +198,6 @@ def cached_wheel(cache: Path, provenance: Provenance) -> BuiltWheel | None:
     """Return the cached wheel of exactly this provenance, or None.
 
     Raises:
-        StorageError: the cached wheel is not the one that its record describes.
+        StorageError: a cached wheel is not the one that its record describes.
     """
-    folder = cache / provenance.digest()[:16]
-    return next((built for built in built_wheels(folder, PROJECT) if built.provenance == provenance), None)
+    return next((built for built in built_wheels(cache, PROJECT) if built.provenance == provenance), None)

@@ -6,7 +6,7 @@
     .assay/selection.toml     the selection file, whose text is in the mark too
     .assay/previous/          the environment before, set aside while the new one is made
     .assay/scratch/           removed at the end
-    .assay/wheels/            built wheels, .assay/stubs/ libcuda stubs: kept
+    .assay/wheels/            built wheels with their records, .assay/stubs/ libcuda stubs: kept
 
 An environment cannot be moved (its scripts hold its path), so a new one is made in place and the old one is
 set aside.  When making fails the old one comes back; after a kill the next start brings it back.
