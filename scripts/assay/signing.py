@@ -61,7 +61,9 @@ def make_key(path: Path) -> PublicKey:
     public = public_path(path)
     for taken in (path, public):
         if taken.exists():
-            raise UsageError(f"{taken} is there already", "a new name", "keys are never overwritten: --out FILE")
+            raise UsageError(
+                f"{taken} is there already", "a new name", "keys are never overwritten: --out FILE"
+            )
     _write_new(path, secret, _PRIVATE_MODE)
     _write_new(public, shared, 0o644)
     return PublicKey(private.public_key().public_bytes_raw())

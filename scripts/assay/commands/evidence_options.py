@@ -48,9 +48,14 @@ def add_release_options(parser: argparse.ArgumentParser) -> None:
         "--key", type=Path, metavar="FILE", help="the private key: signs the index, and signed the members"
     )
     parser.add_argument(
-        "--trust", type=Path, metavar="FILE", help="the public key that signed the members (default: of --key)"
+        "--trust",
+        type=Path,
+        metavar="FILE",
+        help="the public key that signed the members (default: of --key)",
     )
-    parser.add_argument("--out", type=Path, metavar="FILE", help="the index (default: beside the first bundle)")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="the index (default: beside the first bundle)"
+    )
     _add_json(parser)
 
 

@@ -65,7 +65,9 @@ class Wanted:
         if self.challenge is not None and not (self.challenge and CHALLENGE.fullmatch(self.challenge)):
             raise UsageError(f"the challenge is {self.challenge!r}", "1 to 128 hex digits in lower case", "")
         if self.attestations is not None and self.key is None:
-            raise UsageError("--attestations was given without --key", "a key to check them with", "add --key FILE")
+            raise UsageError(
+                "--attestations was given without --key", "a key to check them with", "add --key FILE"
+            )
 
 
 def policy(wanted: Wanted, document: PlanDocument, by_rules: Conclusion, by_newest: Conclusion) -> Asked:

@@ -38,7 +38,7 @@ Sign = Callable[[bytes], bytes]
 
 @dataclass(frozen=True)
 class Envelope:
-    """A signed statement: ``payload`` its bytes, ``keyid`` what it says of its key, ``signature`` 64 bytes."""
+    """A signed statement: its bytes, what it says of its key (hex), and the signature (64 bytes)."""
 
     payload: bytes
     keyid: str

@@ -14,7 +14,7 @@ from assay.evidence.ed25519 import KEY_BYTES, is_key
 from assay.files import read_bounded
 
 _FILE_BYTES = 1 << 14
-_PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]{1,40})-----\s(.*?)-----END \1-----", re.DOTALL)
+_PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]{1,40})-----\s([^-]*)-----END \1-----")
 _PUBLIC = "PUBLIC KEY"
 _SEQUENCE, _OID, _BITS = 0x30, 0x06, 0x03
 """DER tags (ITU-T X.690, sections 8.9, 8.19 and 8.6)."""

@@ -94,9 +94,7 @@ def verify_bundle(  # noqa: PLR0913  # each is an option of `assay verify`
     """
     moment = now or datetime.now(UTC)
     accepted = frozenset(accept)
-    wanted = Wanted(
-        moment, expect_digest, accepted, tier, plan, not_older_than, challenge, key, attestations
-    )
+    wanted = Wanted(moment, expect_digest, accepted, tier, plan, not_older_than, challenge, key, attestations)
     with verifying(path, wanted, subject=subject) as (verification, _):
         return verification
 
