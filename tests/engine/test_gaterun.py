@@ -125,6 +125,16 @@ def test_facts_that_do_not_fit_a_receipt_are_an_error_and_never_cut(tmp_path: Pa
     assert done.outcome is expected
 
 
+def test_commands_that_do_not_fit_a_receipt_are_an_error_too(tmp_path: Path) -> None:
+    def observe(context: Context) -> Facts:
+        for _ in range(30):
+            context.record(["x" * 50_000], 0)
+        return {}
+
+    receipt = run(tmp_path / "run", observe).receipt
+    assert (receipt.outcome, receipt.commands) == (Outcome.ERROR, ())
+
+
 def test_findings_beyond_the_bound_are_counted(tmp_path: Path) -> None:
     many = tuple(finding("GATE-BROKE", str(number)) for number in range(1200))
     setup = surroundings(tmp_path / "run", lambda _context: {})

@@ -16,6 +16,9 @@ PACKAGE = PROJECT / "scripts" / "assay"
 CONTRACTS: list[dict[str, Any]] = CONFIG["tool"]["importlinter"]["contracts"]
 EVIDENCE_HALF = {"archives", "canonical", "errors", "evidence", "files", "judge", "model", "plan", "zipped"}
 
+ALONE = {"chain", "rehearsal"}
+"""Folders that run in the selected interpreter, each shipped alone."""
+
 
 def parts() -> set[str]:
     """Return the names of the package's own modules and folders."""
@@ -74,10 +77,10 @@ def test_a_forbidden_import_breaks_a_contract(tmp_path: Path, module: str, line:
 
 
 @pytest.mark.gate
-def test_the_layers_name_every_part_but_the_chain() -> None:
+def test_the_layers_name_every_part_but_those_that_ship_alone() -> None:
     layers = _contract("The layers")
     named = {name for layer in layers["layers"] for name in layer.split(" | ")}
-    assert named == parts() - {"chain"}
+    assert named == parts() - ALONE
     assert layers["exhaustive"] is True
 
 
@@ -89,13 +92,14 @@ def test_the_evidence_half_is_shut_off_from_everything_else() -> None:
 
 
 @pytest.mark.gate
-def test_the_chain_is_shut_off_and_alone_with_the_gpu() -> None:
-    assert _own(_contract("The chain imports nothing")["forbidden_modules"]) == parts() - {"chain"}
+def test_what_ships_alone_is_shut_off_and_only_the_chain_has_the_gpu() -> None:
+    for name in ALONE:
+        assert _own(_contract(f"The {name} imports nothing")["forbidden_modules"]) == parts() - {name}
     gpu = _contract("Only the chain")
-    assert _own(gpu["source_modules"]) == parts() - {"chain"}
+    assert _own(gpu["source_modules"]) == parts() - ALONE
     assert {"cuda", "pycuda", "wgpu", "pynvml", "assay.chain"} <= set(gpu["forbidden_modules"])
 
 
 @pytest.mark.gate
 def test_every_part_but_process_is_held_from_starting_processes() -> None:
-    assert _own(_contract("Only process starts")["source_modules"]) == parts() - {"chain", "process"}
+    assert _own(_contract("Only process starts")["source_modules"]) == parts() - ALONE - {"process"}

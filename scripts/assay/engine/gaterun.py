@@ -101,8 +101,10 @@ def _finish(setup: Setup, row: GateRow, seen: _Seen, facts: Facts, redactions: i
         done = _judged(setup, row, seen, facts, written)
         receipt_bytes(done.receipt)
     except GateError as error:
-        overflow = broke("error", error.observed, error.expected)
-        return _judged(setup, row, seen, overflow, written)
+        # Facts are never cut: what does not fit is an error, and it says so without what did not fit.
+        seen.context.commands.clear()
+        seen.context.artifacts.clear()
+        return _judged(setup, row, seen, broke("error", error.observed, error.expected), written)
     return done
 
 
