@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.errors import ProvisionError, StorageError
+from assay.errors import ProvisionError, StorageError, UsageError
 from assay.provision.built import Provenance
 from assay.provision.children import Children
 from assay.provision.compiler import HostCompiler
@@ -73,7 +73,7 @@ def test_a_build_is_configured_for_the_toolkit_and_kept_with_its_record(
     asked = (tmp_path / "asked").read_text()
     assert f"configure.py --cuda-root={toolkit.root} --cuda-inc-dir={toolkit.root}/include" in asked
     assert f"parallel_build.py {tmp_path}/scratch 3" in asked
-    assert f"CC=/cc HOME={tmp_path}/scratch" in asked
+    assert f"CC=/cc HOME={tmp_path}/scratch/source/pycuda-1.0" in asked
     assert cached_wheel(folders[1], MADE) == built
     assert cached_wheel(folders[1], replace(MADE, compiler="another")) is None
 
@@ -81,11 +81,8 @@ def test_a_build_is_configured_for_the_toolkit_and_kept_with_its_record(
 def test_a_newer_build_replaces_wheel_and_record_together(
     children: Children, tmp_path: Path, sdist: Path, toolkit: Toolkit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    working, newer, cache = (
-        tools(children, tmp_path, BUILDS),
-        replace(MADE, compiler="newer"),
-        tmp_path / "cache",
-    )
+    working, cache = tools(children, tmp_path, BUILDS), tmp_path / "cache"
+    newer = replace(MADE, compiler="newer")
     for number, made in enumerate((MADE, newer)):
         (tmp_path / str(number)).mkdir()
         build_wheel(working, sdist, toolkit, made, (tmp_path / str(number), cache))
@@ -107,6 +104,14 @@ def test_nothing_but_libcuda_is_linked_and_the_stub_is_on_no_run_time_path(toolk
     assert "--no-cuda-enable-curand" in options
     assert "--cudadrv-lib-dir=/stub" in options
     assert not any("rpath" in option for option in options)
+
+
+@pytest.mark.parametrize("name", ["a,b", "a${HOME}b"])
+def test_a_folder_that_the_configuration_would_misread_is_refused(toolkit: Toolkit, name: str) -> None:
+    with pytest.raises(UsageError, match="cannot be told"):
+        configure_options(replace(toolkit, root=Path("/cuda") / name), Path("/stub"))
+    with pytest.raises(UsageError, match="cannot be told"):
+        configure_options(toolkit, Path("/project") / name)
 
 
 @pytest.mark.parametrize("build", ["echo cuda.h missing >&2; exit 1", "true"])

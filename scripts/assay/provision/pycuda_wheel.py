@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import tarfile
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
-from assay.errors import ProvisionError
+from assay.errors import ProvisionError, UsageError
 from assay.files import copy_atomic, storage_errors
-from assay.process import Finished
 from assay.provision.built import BuiltWheel, Provenance, built_wheels, record, record_path
 from assay.provision.children import Children
 from assay.provision.compiler import HostCompiler
@@ -23,9 +24,11 @@ from assay.provision.toolkit import Toolkit
 
 PROJECT = "pycuda"
 
-_CONFIGURE_DEADLINE_S = 120
-_BUILD_DEADLINE_S = 1800
-"""It takes about 75 s of processor time; this is for a machine that is twenty times slower."""
+_DEADLINE_S = 1800
+"""Compiling takes about 90 s of processor time; this is for a machine that is twenty times slower."""
+
+_BUILDER = Path(__file__).with_name("parallel_build.py")
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 _LOAD = f"""
 import sys, zipfile
@@ -56,6 +59,29 @@ class BuildTools:
     stub: Path
     jobs: int
 
+    def run(self, done: str, argv: list[str], folder: Path, extra: Mapping[str, str] = _NOTHING) -> None:
+        """Run the interpreter in ``folder``, which also stands for the user's home.
+
+        Args:
+            done: what is then done to PyCUDA, for the log and the error.
+            argv: the interpreter's arguments.
+            folder: the working folder.
+            extra: more variables.
+
+        Raises:
+            ProvisionError: it failed.
+        """
+        own = {
+            "CC": self.compiler.cc,
+            "CXX": self.compiler.cxx,
+            "HOME": str(folder),
+            "SOURCE_DATE_EPOCH": _EPOCH,
+        }
+        command, what = [str(self.python), "-B", *argv], f"PyCUDA, to be {done}"
+        ended = self.children.run(what, command, deadline_s=_DEADLINE_S, cwd=folder, extra={**own, **extra})
+        if ended.exit != 0:
+            raise _failed(done, self.children.last_words(ended))
+
 
 def build_wheel(
     tools: BuildTools, sdist: Path, toolkit: Toolkit, provenance: Provenance, folders: tuple[Path, Path]
@@ -70,40 +96,22 @@ def build_wheel(
         folders: an empty scratch folder, and the cache of wheels.
 
     Raises:
-        ProvisionError: configuring or compiling failed.
+        UsageError: a folder's name cannot be told to PyCUDA's configuration.
+        ProvisionError: configuring, compiling or loading failed.
         StorageError: the sources cannot be unpacked or the wheel not be written.
     """
     scratch, cache = folders
     source = unpack(sdist, scratch / "source")
-    environment = {
-        "CC": tools.compiler.cc,
-        "CXX": tools.compiler.cxx,
-        "SOURCE_DATE_EPOCH": _EPOCH,
-        "HOME": str(scratch),
-    }
-    configure = [str(tools.python), "-B", "configure.py", *configure_options(toolkit, tools.stub)]
-    ended = tools.children.run(
-        "PyCUDA's configuration", configure, deadline_s=_CONFIGURE_DEADLINE_S, cwd=source, extra=environment
-    )
-    _require(tools, ended, "configured")
-    build = [
-        str(tools.python),
-        "-B",
-        str(Path(__file__).with_name("parallel_build.py")),
-        str(scratch),
-        str(tools.jobs),
-    ]
-    ended = tools.children.run(
-        "PyCUDA's wheel", build, deadline_s=_BUILD_DEADLINE_S, cwd=source, extra=environment
-    )
+    tools.run("configured", ["configure.py", *configure_options(toolkit, tools.stub)], source)
+    tools.run("compiled", [str(_BUILDER), str(scratch), str(tools.jobs)], source)
     wheels = sorted(scratch.glob(f"{PROJECT}-*.whl"))
-    if ended.exit != 0 or len(wheels) != 1:
-        raise _failed(tools, ended, "compiled")
-    _require_loadable(tools, wheels[0], scratch)
+    if len(wheels) != 1:
+        raise _failed("compiled", f"the build left {len(wheels)} wheels in {scratch}")
+    _load(tools, wheels[0], scratch)
     return _keep(wheels[0], provenance, cache)
 
 
-def _require_loadable(tools: BuildTools, wheel: Path, scratch: Path) -> None:
+def _load(tools: BuildTools, wheel: Path, scratch: Path) -> None:
     """Check that the extension loads: that each symbol it wants is the driver's, C++'s or Python's.
 
     Here alone the stub is found at run time, under the driver's name and by this one child.
@@ -115,14 +123,24 @@ def _require_loadable(tools: BuildTools, wheel: Path, scratch: Path) -> None:
     with storage_errors("make", drivers):
         drivers.mkdir()
         (drivers / SONAME).symlink_to(tools.stub / "libcuda.so")
-    extra = {"LD_LIBRARY_PATH": str(drivers)}
-    argv = [str(tools.python), "-B", "-c", _LOAD, str(wheel), str(scratch / "unpacked")]
-    ended = tools.children.run("PyCUDA's extension", argv, deadline_s=_CONFIGURE_DEADLINE_S, extra=extra)
-    _require(tools, ended, "loaded")
+    usual = tools.children.environment.get("LD_LIBRARY_PATH")
+    path = ":".join(filter(None, [str(drivers), usual]))
+    tools.run("loaded", ["-c", _LOAD, str(wheel), "unpacked"], scratch, {"LD_LIBRARY_PATH": path})
 
 
 def configure_options(toolkit: Toolkit, stub: Path) -> list[str]:
-    """Return the options of PyCUDA's ``configure.py`` (its README, "Installation")."""
+    """Return the options of PyCUDA's ``configure.py``, which takes commas for lists and expands ``${…}``.
+
+    Raises:
+        UsageError: a folder's name has one of these.
+    """
+    for folder in (toolkit.root, stub):
+        if "," in str(folder) or "${" in str(folder):
+            raise UsageError(
+                f"PyCUDA's configuration cannot be told the folder {folder}",
+                "a folder without comma and ${ in its path",
+                "move the project or the toolkit",
+            )
     return [
         f"--cuda-root={toolkit.root}",
         f"--cuda-inc-dir={toolkit.include}",
@@ -165,16 +183,10 @@ def _no_sdist(sdist: Path, why: str) -> ProvisionError:
     )
 
 
-def _require(tools: BuildTools, ended: Finished, what: str) -> None:
-    """Raise unless a step ended well."""
-    if ended.exit != 0:
-        raise _failed(tools, ended, what)
-
-
-def _failed(tools: BuildTools, ended: Finished, what: str) -> ProvisionError:
+def _failed(done: str, why: str) -> ProvisionError:
     """Return the error of a step that did not end well."""
     return ProvisionError(
-        f"PyCUDA could not be {what}: {tools.children.last_words(ended)}",
+        f"PyCUDA could not be {done}: {why}",
         "a C++ compiler with its standard library, Python's headers and CUDA's headers",
         "install what it misses (Debian and Ubuntu: build-essential, python3-dev), or name another in CXX",
     )
