@@ -95,17 +95,9 @@ class Children:
             )
             log.write(f"== {what}: exit {ended.exit}\n".encode())
         if ended.exit == TIMEOUT:
-            raise DeadlineError(
-                f"{what} took longer than {deadline_s:.0f} s and was ended",
-                f"an end within {deadline_s:.0f} s",
-                f"see the log {self.log}; provision again on a machine that is less busy",
-            )
+            raise _too_late(what, deadline_s, self.log)
         if ended.exit != 0 and _FULL_DISK in ended.stdout + ended.stderr:
-            raise StorageError(
-                f"the disk is full: {what} stopped with {_FULL_DISK.decode()!r}",
-                "free space for the selection",
-                "free space on that file system and provision again",
-            )
+            raise _disk_full(what)
         return ended
 
     def last_words(self, ended: Finished) -> str:
@@ -114,6 +106,24 @@ class Children:
         lines = [line.rstrip() for line in text.splitlines() if line.strip()]
         tail = "\n".join(lines[-_TAIL_LINES:])[-_TAIL_CHARACTERS:]
         return f"exit {ended.exit}; it said:\n{tail}\n(the whole log: {self.log})"
+
+
+def _too_late(what: str, deadline_s: float, log: Path) -> DeadlineError:
+    """Return the error of a child that was ended."""
+    return DeadlineError(
+        f"{what} took longer than {deadline_s:.0f} s and was ended",
+        f"an end within {deadline_s:.0f} s",
+        f"see the log {log}; provision again on a machine that is less busy",
+    )
+
+
+def _disk_full(what: str) -> StorageError:
+    """Return the error of a child that ran out of space."""
+    return StorageError(
+        f"the disk is full: {what} stopped with {_FULL_DISK.decode()!r}",
+        "free space for the selection",
+        "free space on that file system and provision again",
+    )
 
 
 def _write(log: BinaryIO, data: bytes) -> None:

@@ -28,10 +28,16 @@ def run(options: argparse.Namespace) -> int:
         toolkit=options.toolkit,
         wheelhouse=_absolute(options.wheelhouse),
     )
-    if not options.download:
+    if options.download:
+        _fill(request, options)
+    else:
         _refuse_filling_options(options)
         provision(request, _say)
-        return 0
+    return 0
+
+
+def _fill(request: Request, options: argparse.Namespace) -> None:
+    """Fill the wheelhouse."""
     if request.wheelhouse is None:
         raise UsageError(
             "--download was given without --wheelhouse", "a folder to fill", "add --wheelhouse DIR"
@@ -39,7 +45,6 @@ def run(options: argparse.Namespace) -> int:
     here = ".".join(map(str, sys.version_info[:2]))
     wanted = Wanted(tuple(options.python_version) or (here,), options.machine, toolkit=not options.no_toolkit)
     fill_wheelhouse(request, wanted, request.wheelhouse, _say)
-    return 0
 
 
 def _refuse_filling_options(options: argparse.Namespace) -> None:

@@ -85,13 +85,17 @@ def describe(children: Children, executable: str) -> Interpreter:
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         said_last = children.last_words(ended)
         raise _unfit(executable, f"does not run as a Python interpreter: {said_last}") from error
-    if implementation != "cpython" or found.minor not in PYTHONS or not found.abi[-1].isdigit():
-        raise _unfit(executable, f"is {implementation} {found.version} ({found.abi})")
-    if missing := sorted({"venv", "ensurepip"} - set(modules)):
-        raise _unfit(
-            executable, f"lacks {' and '.join(missing)} (Debian and Ubuntu: python{found.minor}-venv)"
-        )
+    _require_supported(found, implementation)
     return found
+
+
+def _require_supported(found: Interpreter, implementation: str) -> None:
+    """Check implementation, version, ABI and modules."""
+    if implementation != "cpython" or found.minor not in PYTHONS or not found.abi[-1].isdigit():
+        raise _unfit(found.executable, f"is {implementation} {found.version} ({found.abi})")
+    if missing := sorted({"venv", "ensurepip"} - set(found.modules)):
+        package = f"python{found.minor}-venv"
+        raise _unfit(found.executable, f"lacks {' and '.join(missing)} (Debian and Ubuntu: {package})")
 
 
 def require_headers(interpreter: Interpreter) -> None:

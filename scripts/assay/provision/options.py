@@ -27,7 +27,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     filling = parser.add_argument_group("filling a wheelhouse for a machine without network")
     filling.add_argument("--download", action="store_true", help="fill --wheelhouse instead of provisioning")
     filling.add_argument(
-        "--python-version", action="append", default=[], metavar="X.Y", help="for this Python (repeatable)"
+        "--python-version",
+        action="append",
+        default=[],
+        metavar="X.Y",
+        help="a Python it is for, repeatable (default: this one)",
     )
     filling.add_argument("--machine", choices=MACHINES, default=platform.machine(), help="for this processor")
     filling.add_argument(

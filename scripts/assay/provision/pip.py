@@ -22,6 +22,8 @@ _OFFLINE = re.compile(
     r"Connection|Temporary failure in name resolution|Network is unreachable|timed out|ProxyError"
 )
 
+_QUIET = ("--quiet", "--no-deps", "--progress-bar", "off")
+
 
 @dataclass(frozen=True)
 class Pip:
@@ -120,25 +122,38 @@ class Pip:
         said = (ended.stdout + ended.stderr).decode(errors="replace")
         last = self.children.last_words(ended)
         place = f"the wheelhouse {self.wheelhouse}" if self.wheelhouse else "the package index"
+        missing = _MISSING.search(said)
         if _MISMATCH.search(said):
-            return StorageError(
-                f"{place} has a file that is not the locked one: {last}",
-                "files whose SHA-256 is in the locks",
-                "fetch the file again; if it is still another, do not use that source",
-            )
-        if self.wheelhouse and (missing := _MISSING.search(said)):
-            return StorageError(
-                f"{place} has no file of {missing[1]} for this interpreter and processor",
-                "a file for each locked package",
-                "fill it for this Python: assay provision --wheelhouse DIR --download --python-version X.Y",
-            )
-        if _OFFLINE.search(said) or _MISSING.search(said):
-            return FetchError(
-                f"{what} could not be downloaded: {last}",
-                "a package index that answers and has the locked versions",
-                "check network, proxy and pip's index, or use --wheelhouse on a machine without network",
-            )
+            return _not_the_locked_one(place, last)
+        if self.wheelhouse and missing:
+            return _no_fitting_file(place, missing[1])
+        if missing or _OFFLINE.search(said):
+            return _not_downloaded(what, last)
         return ProvisionError(f"pip failed at {what}: {last}", "exit 0", "see the log")
 
 
-_QUIET = ("--quiet", "--no-deps", "--progress-bar", "off")
+def _not_the_locked_one(place: str, last: str) -> StorageError:
+    """Return the error of a file with another hash."""
+    return StorageError(
+        f"{place} has a file that is not the locked one: {last}",
+        "files whose SHA-256 is in the locks",
+        "fetch the file again; if it is still another, do not use that source",
+    )
+
+
+def _no_fitting_file(place: str, package: str) -> StorageError:
+    """Return the error of a wheelhouse for another Python or processor."""
+    return StorageError(
+        f"{place} has no file of {package} for this interpreter and processor",
+        "a file for each locked package",
+        "fill it for this Python: assay provision --wheelhouse DIR --download --python-version X.Y",
+    )
+
+
+def _not_downloaded(what: str, last: str) -> FetchError:
+    """Return the error of an index that does not answer or lacks a version."""
+    return FetchError(
+        f"{what} could not be downloaded: {last}",
+        "a package index that answers and has the locked versions",
+        "check network, proxy and pip's index, or use --wheelhouse on a machine without network",
+    )
