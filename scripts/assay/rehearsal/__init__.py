@@ -9,20 +9,22 @@ What the driver's handlers call (this contract is stable):
     PTX text to immutable values.  ``module.entries[name]`` has ``parameters`` (each with ``name``, ``type``,
     ``align``, ``offset``, ``size``), ``parameter_bytes``, ``maxntid``, ``reqntid``, ``shared_bytes``;
     ``module.variables`` the module-scope ``.global``, ``.const`` and ``.shared`` variables with their
-    initialisers; ``module.files`` the table behind ``.loc``.  Raises ``PtxError(line, instruction, message)``.
+    initialisers; ``module.files`` the table behind ``.loc``.  Raises ``PtxError(line, instruction,
+    message)``.
 
 ``Memory(capacity)``
     The device's (and pinned host) memory, NumPy-backed, with a shadow that knows what is allocated, freed and
     written.  ``allocate(size, kind)``, ``free``, ``read``, ``write``, ``fill``, ``copy``, ``contains``,
-    ``leaked``; ``adopt`` for host memory that the caller owns.  Raises ``OutOfMemoryError``, ``BadAddressError``.
+    ``leaked``; ``adopt`` for host memory that the caller owns.  Raises ``OutOfMemoryError``,
+    ``BadAddressError``.
 
 ``simt.load_module(module, memory) -> Loaded``
     Places the module-scope variables; ``loaded.variables[name]`` has ``address`` and ``size``,
-    ``loaded.attributes(entry)`` what ``cuFuncGetAttribute`` asks for.  ``simt.unload_module(loaded, memory)``.
+    ``loaded.attributes(entry)`` what ``cuFuncGetAttribute`` asks for; ``simt.unload_module`` undoes it.
 
 ``simt.launch(loaded, entry, grid, block, parameters, shared_bytes, memory, limits) -> Report``
     Runs one kernel to its end.  ``report.findings`` (each with kind, message, kernel, source file and line,
     PTX line, block and thread index, address, and how often), ``report.printed`` (what ``printf`` wrote),
-    ``report.instructions`` (thread instructions).  Raises ``LaunchError(reason, ...)`` with the partial report
-    where the kernel cannot be run to its end: see ``errors.LaunchError`` for the reasons.
+    ``report.instructions`` (thread instructions).  Raises ``LaunchError(reason, ...)`` with the partial
+    report where the kernel cannot be run to its end: see ``errors.LaunchError`` for the reasons.
 """

@@ -67,10 +67,10 @@ class LaunchError(RehearsalError):
     """A kernel that could not start or finish.
 
     Args:
-        reason: ``invalid-value`` (grid, block, parameters or shared memory are out of range), ``not-found`` (no
-            such entry), ``unsupported`` (an instruction that the interpreter cannot run was reached),
+        reason: ``invalid-value`` (grid, block, parameters or shared memory are out of range), ``not-found``
+            (no such entry), ``unsupported`` (an instruction that the interpreter cannot run was reached),
             ``deadline``, ``instructions`` or ``output`` (a limit was reached), ``memory`` (registers, shared or
-            local memory go past the limit), ``trap`` (the kernel executed ``trap`` or an assertion failed),
+            local memory go past the limit), ``trap`` (the kernel executed ``trap`` or failed an assertion),
             ``deadlock`` (threads wait for others that never come).
         message: a sentence with kernel, source line and PTX line where there are any.
         report: what was seen until then.
