@@ -131,7 +131,6 @@ def killed_at(store: Store, step: int) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(argv, capture_output=True, check=False)  # noqa: S603  # this very interpreter
 
 
-@pytest.mark.gate
 def test_whenever_it_is_killed_the_next_start_finds_one_whole_selection(tmp_path: Path) -> None:
     outcomes, step = [], 0
     while True:
