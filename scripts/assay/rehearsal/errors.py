@@ -69,7 +69,7 @@ class LaunchError(RehearsalError):
     Args:
         reason: ``invalid-value`` (grid, block, parameters or shared memory are out of range), ``not-found``
             (no such entry), ``unsupported`` (an instruction that the interpreter cannot run was reached),
-            ``deadline``, ``instructions`` or ``output`` (a limit was reached), ``memory`` (registers, shared or
+            ``deadline``, ``instructions`` or ``output`` (a limit), ``memory`` (registers, shared or
             local memory go past the limit), ``trap`` (the kernel executed ``trap`` or failed an assertion),
             ``deadlock`` (threads wait for others that never come).
         message: a sentence with kernel, source line and PTX line where there are any.
