@@ -61,7 +61,7 @@ def verification_lines(verification: Verification) -> Iterator[str]:
     if verification.intact:
         yield f"verdict: {verification.verdict.value} (tier: {tier})"
     yield f"integrity: {verification.integrity.value}"
-    yield from _problems(verification)
+    yield from problem_lines(verification)
     yield f"anchor: {_anchor(verification)}"
     yield f"signer: {verification.signer.value}: {plain(verification.signer_detail)}"
     yield f"policy: {_asked(verification.policy)}"
@@ -78,7 +78,7 @@ def step_lines(verification: Verification) -> Iterator[str]:
         yield f"{step.number:2}. {step.answer.value:9} {step.title}{detail}"
 
 
-def _problems(verification: Verification) -> Iterator[str]:
+def problem_lines(verification: Verification) -> Iterator[str]:
     """Yield what is wrong."""
     for problem in verification.problems:
         where = ": ".join(part for part in (problem.member, problem.field) if part)

@@ -1,0 +1,264 @@
+"""How high the bar lies: what one plan asks less, more or otherwise than another.
+
+Each rule reads one key of the plan.  A key in which two plans differ and of which no rule says more is named
+as changed, so that nothing is ever passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+
+from assay.evidence.moves import Direction, Move, changed, demand, fewer_is_lower, more_is_lower
+from assay.model import Platform, Tier
+from assay.plan import Chain, Plan, plan_json
+from assay.plan.ranges import admits_more
+from assay.plan.values import CommandGate, Stage
+
+_STRENGTH = (Tier.REHEARSAL, Tier.WSL, Tier.PHYSICAL)
+"""From the least that a tier shows to the most."""
+
+
+Rule = Callable[[Plan, Plan], Iterator[Move]]
+
+
+def moves(old: Plan, new: Plan) -> tuple[Move, ...]:
+    """Return every move of the bar from the old plan to the new, the lowered first."""
+    before, after = plan_json(old), plan_json(new)
+    found: list[Move] = []
+    for key in sorted({*before, *after}):
+        if before.get(key) == after.get(key):
+            continue
+        said = tuple(_RULES[key](old, new)) if key in _RULES else ()
+        found += said or (Move(Direction.CHANGED, key, "is otherwise"),)
+    order = list(Direction)
+    return tuple(sorted(found, key=lambda move: (order.index(move.direction), move.path, move.text)))
+
+
+def _gates(old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare the planned gates."""
+    yield from fewer_is_lower("gates", "gate", old.gates, new.gates)
+
+
+def _tier(old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare the planned tiers."""
+    lower = _STRENGTH.index(new.tier) < _STRENGTH.index(old.tier)
+    direction = Direction.LOWERED if lower else Direction.RAISED
+    yield Move(direction, "tier", f"{old.tier.value} became {new.tier.value}")
+
+
+def _unclean(_old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare whether an unclean tree may be built."""
+    direction = Direction.LOWERED if new.allow_unclean_tree else Direction.RAISED
+    state = "allowed" if new.allow_unclean_tree else "no longer allowed"
+    yield Move(direction, "allow-unclean-tree", f"an unclean tree is {state}")
+
+
+def _architectures(old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare what kernels are built for."""
+    yield from fewer_is_lower("architectures", "architecture", old.architectures, new.architectures)
+
+
+def _modules(old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare the modules that the wheel must bring."""
+    yield from fewer_is_lower("modules", "module", old.modules, new.modules)
+
+
+def _versions(old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare the required versions, platform by platform."""
+    for platform in Platform:
+        before, after = old.versions.get(platform, {}), new.versions.get(platform, {})
+        for name in sorted({*before, *after}):
+            path = f"versions.{platform.value}.{name}"
+            yield from _requirement(path, before.get(name), after.get(name))
+
+
+def _requirement(path: str, old: str | None, new: str | None) -> Iterator[Move]:
+    """Compare one required version."""
+    if old == new:
+        return
+    if old is None or new is None:
+        direction = Direction.LOWERED if new is None else Direction.RAISED
+        yield Move(direction, path, f"{old or 'nothing'} became {new or 'nothing'}")
+        return
+    wider, narrower = admits_more(new, old), admits_more(old, new)
+    if wider is not None:
+        yield Move(Direction.LOWERED, path, f"{old} became {new}, which admits {wider}")
+    if narrower is not None:
+        yield Move(Direction.RAISED, path, f"{old} became {new}, which refuses {narrower}")
+    if wider is None and narrower is None:
+        yield Move(Direction.CHANGED, path, f"{old} became {new}, which admits the same")
+
+
+def _providers(old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare the provider pins: each is one more digest that is accepted."""
+    before = {(pin.platform.value, pin.sha256): pin for pin in old.providers}
+    after = {(pin.platform.value, pin.sha256): pin for pin in new.providers}
+    for platform in Platform:
+        gone = [sha256 for where, sha256 in before if where == platform and (where, sha256) not in after]
+        came = [sha256 for where, sha256 in after if where == platform and (where, sha256) not in before]
+        yield from _pins(f"provider.{platform.value}", gone, came)
+    for key in before.keys() & after.keys():
+        path, one, other = f"provider.{key[0]}.{key[1]}", before[key], after[key]
+        yield from fewer_is_lower(f"{path}.symbols", "symbol", one.symbols, other.symbols)
+        for name in ("name", "interface", "url"):
+            yield from changed(f"{path}.{name}", getattr(one, name), getattr(other, name))
+
+
+def _pins(path: str, gone: list[str], came: list[str]) -> Iterator[Move]:
+    """Yield pins that came, went or were replaced one by one."""
+    replaced = min(len(gone), len(came))
+    for old, new in zip(gone, came, strict=False):
+        yield Move(Direction.CHANGED, path, f"pin {old} replaced by {new}")
+    yield from (Move(Direction.RAISED, path, f"pin {each} removed") for each in gone[replaced:])
+    yield from (Move(Direction.LOWERED, path, f"pin {each} accepted as well") for each in came[replaced:])
+
+
+def _by_platform(key: str, old: Mapping[Platform, str], new: Mapping[Platform, str]) -> Iterator[Move]:
+    """Compare one demand a platform."""
+    for platform in Platform:
+        yield from demand(f"{key}.{platform.value}", old.get(platform), new.get(platform))
+
+
+def _backend(old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare the graphics interfaces that wgpu must use."""
+    yield from _by_platform("backend", old.backend, new.backend)
+
+
+def _toolset(old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare the MSVC toolset."""
+    yield from demand("msvc-toolset", old.msvc_toolset, new.msvc_toolset)
+
+
+def _software(old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare the software adapters that are allowed."""
+    for platform in Platform:
+        names = old.software_adapters.get(platform, ()), new.software_adapters.get(platform, ())
+        yield from more_is_lower(f"software-adapters.{platform.value}", "adapter", *names)
+
+
+def _environment(old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare what of the caller's environment reaches the chain."""
+    names = old.allow_environment, new.allow_environment
+    yield from more_is_lower("allow-environment", "variable", *names)
+
+
+def _chains(old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare the chains that must run, platform by platform."""
+    for platform in Platform:
+        names = old.chains.get(platform, ()), new.chains.get(platform, ())
+        yield from fewer_is_lower(f"chains.{platform.value}", "chain", *names)
+
+
+def _kernels(old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare what each chain computes and how exactly it must."""
+    for name in sorted({*old.kernels, *new.kernels}):
+        path = f"kernels.{name}"
+        if name not in new.kernels or name not in old.kernels:
+            yield Move(Direction.CHANGED, path, "removed" if name in old.kernels else "added")
+        else:
+            yield from _chain(path, old.kernels[name], new.kernels[name])
+
+
+def _chain(path: str, old: Chain, new: Chain) -> Iterator[Move]:
+    """Compare one chain."""
+    before = {stage.name: stage for stage in old.stages}
+    after = {stage.name: stage for stage in new.stages}
+    yield from fewer_is_lower(path, "stage", tuple(before), tuple(after))
+    for name in before.keys() & after.keys():
+        yield from _stage(f"{path}.{name}", before[name], after[name])
+    yield from _values(f"{path}.values", old.values, new.values)
+
+
+def _values(path: str, old: tuple[int, ...], new: tuple[int, ...]) -> Iterator[Move]:
+    """Compare the canonical values of a chain."""
+    common = min(len(old), len(new))
+    if old[:common] != new[:common]:
+        yield Move(Direction.CHANGED, path, "are others")
+    elif len(old) != len(new):
+        direction = Direction.LOWERED if len(new) < len(old) else Direction.RAISED
+        yield Move(direction, path, f"{len(old)} became {len(new)}")
+
+
+def _stage(path: str, old: Stage, new: Stage) -> Iterator[Move]:
+    """Compare one stage."""
+    before, after = old.ulp or 0, new.ulp or 0
+    if before != after:
+        direction = Direction.LOWERED if after > before else Direction.RAISED
+        words = [f"{ulp} ulp" if ulp else "bits" for ulp in (before, after)]
+        yield Move(direction, f"{path}.compare", " became ".join(words))
+    yield from changed(f"{path}.expect", old.expect.text, new.expect.text)
+    for name in ("runtime", "source", "sha256", "entry", "input"):
+        yield from changed(f"{path}.{name}", getattr(old, name), getattr(new, name))
+
+
+def _commands(old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare the gates that run a command."""
+    before = {command.name: command for command in old.commands}
+    after = {command.name: command for command in new.commands}
+    yield from fewer_is_lower("command", "command", tuple(before), tuple(after))
+    for name in before.keys() & after.keys():
+        yield from _command(f"command.{name}", before[name], after[name])
+
+
+def _command(path: str, old: CommandGate, new: CommandGate) -> Iterator[Move]:
+    """Compare one command."""
+    yield from more_is_lower(f"{path}.allowed-skips", "skip of", old.allowed_skips, new.allowed_skips)
+    yield from demand(f"{path}.report", old.report or None, new.report or None)
+    yield from changed(f"{path}.argv", " ".join(old.argv), " ".join(new.argv))
+    yield from changed(f"{path}.deadline", old.deadline_s, new.deadline_s)
+
+
+def _claims(old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare the list of claims: one that is gone is no longer printed as not established."""
+    before = {claim.id: claim for claim in old.claims}
+    after = {claim.id: claim for claim in new.claims}
+    yield from fewer_is_lower("claim", "claim", tuple(before), tuple(after))
+    for name in before.keys() & after.keys():
+        path, gates = f"claim.{name}", (before[name].gates, after[name].gates)
+        if all(gates):
+            yield from fewer_is_lower(f"{path}.gates", "gate", *gates)
+        else:
+            yield from changed(f"{path}.gates", *(", ".join(each) or "none" for each in gates))
+        yield from changed(f"{path}.text", before[name].text, after[name].text)
+
+
+def _disclosed(old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare what is disclosed of people and machines."""
+    yield from changed("disclose", ", ".join(old.disclose) or "nothing", ", ".join(new.disclose) or "nothing")
+
+
+def _smoke(old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare the command that shows that the wheel works."""
+    yield from changed("smoke", " ".join(old.smoke), " ".join(new.smoke))
+
+
+def _deadlines(old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare deadlines, in seconds."""
+    for gate in sorted({*old.deadlines, *new.deadlines}):
+        yield from changed(f"deadlines.{gate}", old.deadlines.get(gate), new.deadlines.get(gate))
+
+
+_RULES: Mapping[str, Rule] = MappingProxyType(
+    {
+        "allow-environment": _environment,
+        "allow-unclean-tree": _unclean,
+        "architectures": _architectures,
+        "backend": _backend,
+        "chains": _chains,
+        "claim": _claims,
+        "command": _commands,
+        "deadlines": _deadlines,
+        "disclose": _disclosed,
+        "gates": _gates,
+        "kernels": _kernels,
+        "modules": _modules,
+        "msvc-toolset": _toolset,
+        "provider": _providers,
+        "smoke": _smoke,
+        "software-adapters": _software,
+        "tier": _tier,
+        "versions": _versions,
+    }
+)
+"""What each key of the plan means for the bar."""

@@ -1,0 +1,175 @@
+"""Compares two verified bundles for an auditor: claims first, then the bar, then what changed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from assay.evidence.asking import Wanted
+from assay.evidence.bar import moves
+from assay.evidence.changes import Change, Kind, fact_changes
+from assay.evidence.kept import artifact_changes
+from assay.evidence.moves import Move
+from assay.evidence.steps import Run
+from assay.evidence.timings import Timing, spread_of, timings
+from assay.evidence.verification import Integrity, Verification
+from assay.evidence.verify import verifying
+from assay.judge.claims import Established
+from assay.model import Json
+
+Claim = tuple[Established | None, Established | None]
+"""One claim in the old and in the new run; None where it is not established."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What comparing two bundles came to; without anything but the verifications where one is not intact.
+
+    Attributes:
+        old: the earlier bundle, verified.
+        new: the later bundle, verified.
+        claims: every claim that either establishes.
+        bar: how the plan's demands moved.
+        changes: what changed, by section, in the order in which it is read.
+        timings: how long things took.
+    """
+
+    old: Verification
+    new: Verification
+    claims: tuple[Claim, ...] = ()
+    bar: tuple[Move, ...] = ()
+    changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
+    timings: tuple[Timing, ...] = ()
+
+    @property
+    def intact(self) -> bool:
+        """Return whether both bundles are."""
+        return self.old.intact and self.new.intact
+
+    @property
+    def same_subject(self) -> bool:
+        """Return whether both qualified the same thing with the same results."""
+        return self.intact and self.old.subject_digest == self.new.subject_digest
+
+    @property
+    def exit_code(self) -> int:
+        """Return the exit code: 0 same subject, 1 different, 4 if either is invalid, 3 if one is too new."""
+        if Integrity.BROKEN in {self.old.integrity, self.new.integrity}:
+            return 4
+        if not self.intact:
+            return 3
+        return 0 if self.same_subject else 1
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the document ``assay/comparison/1``."""
+        spread = spread_of(self.timings)
+        return {
+            "schema": "assay/comparison/1",
+            "bar": [move.to_json() for move in self.bar],
+            "changes": {name: [each.to_json() for each in found] for name, found in self.changes.items()},
+            "claims": {
+                "gained": [_claim_json(new) for old, new in self.claims if old is None],
+                "kept": [_claim_json(new) for old, new in self.claims if old is not None and new is not None],
+                "lost": [_claim_json(old) for old, new in self.claims if new is None],
+            },
+            "exit_code": self.exit_code,
+            "new": self.new.to_json(),
+            "old": self.old.to_json(),
+            "same_subject": self.same_subject,
+            "timings": {
+                "each": [timing.to_json() for timing in self.timings],
+                "percent": list(spread) if spread else None,
+            },
+        }
+
+
+def compare_bundles(old: Path, new: Path, now: datetime | None = None) -> Comparison:
+    """Verify two bundles and compare them.
+
+    Args:
+        old: the earlier bundle.
+        new: the later bundle.
+        now: the reader's time; the clock's where it is not given.
+
+    Raises:
+        StorageError: one cannot be read.
+    """
+    wanted = Wanted(now or datetime.now(UTC))
+    with contextlib.ExitStack() as stack:
+        one, old_run = stack.enter_context(verifying(old, wanted, subject=True))
+        other, new_run = stack.enter_context(verifying(new, wanted, subject=True))
+        if old_run is None or new_run is None:
+            return Comparison(one, other)
+        return Comparison(
+            old=one,
+            new=other,
+            claims=tuple(_claims(one, other)),
+            bar=moves(old_run.document.plan, new_run.document.plan),
+            changes=_changes(one, old_run, other, new_run),
+            timings=timings(old_run, new_run),
+        )
+
+
+def _claims(old: Verification, new: Verification) -> Iterator[Claim]:
+    """Yield every established claim of either bundle, those of the new first."""
+    before, after = _by_id(old.claims.established), _by_id(new.claims.established)
+    yield from ((before.get(key), claim) for key, claim in after.items())
+    yield from ((claim, None) for key, claim in before.items() if key not in after)
+
+
+def _by_id(claims: tuple[Established, ...]) -> dict[tuple[str, int], Established]:
+    """Return claims by id; a gate's own stands before one of the plan that has the gate's name."""
+    found: dict[tuple[str, int], Established] = {}
+    for claim in claims:
+        found[claim.id, sum(claim.id == name for name, _ in found)] = claim
+    return found
+
+
+def _changes(one: Verification, old: Run, other: Verification, new: Run) -> dict[str, tuple[Change, ...]]:
+    """Return what changed, in the order in which it is read."""
+    facts = fact_changes(old, new)
+    found = {
+        "artifacts": artifact_changes(old, new),
+        "selection": facts.pop("selection"),
+        "machine": facts.pop("machine"),
+        "toolchain": list(_toolchain(one, old, other, new)),
+        "environment": facts.pop("environment"),
+        "outcomes": list(_outcomes(one, other)),
+        **facts,
+    }
+    return {name: tuple(each) for name, each in found.items()}
+
+
+def _toolchain(one: Verification, old: Run, other: Verification, new: Run) -> Iterator[Change]:
+    """Yield in what the two runs were made and judged otherwise."""
+    pairs = [
+        ("tool", one.tool, other.tool),
+        ("toolchain", old.document.toolchain_sha256, new.document.toolchain_sha256),
+        ("platform", one.platform, other.platform),
+    ]
+    for gate in sorted({*old.records.gates} & {*new.records.gates}):
+        rules = [str(run.records.receipt(gate).rules) for run in (old, new)]
+        pairs.append((f"rules of {gate}", rules[0], rules[1]))
+    yield from (Change(path, Kind.CHANGED, before, after) for path, before, after in pairs if before != after)
+
+
+def _outcomes(one: Verification, other: Verification) -> Iterator[Change]:
+    """Yield the gates that ended otherwise, and verdict and tier where they differ."""
+    for gate in sorted({*one.outcomes, *other.outcomes}):
+        before, after = one.outcomes.get(gate), other.outcomes.get(gate)
+        words = ["did not end" if each is None else each.value for each in (before, after)]
+        if words[0] != words[1]:
+            yield Change(gate, Kind.CHANGED, words[0], words[1])
+    tiers = [each.tier.value if each.tier else "none seen" for each in (one, other)]
+    if tiers[0] != tiers[1]:
+        yield Change("tier", Kind.CHANGED, tiers[0], tiers[1])
+    if one.verdict is not other.verdict:
+        yield Change("verdict", Kind.CHANGED, one.verdict.value, other.verdict.value)
+
+
+def _claim_json(claim: Established | None) -> Json:
+    """Return a claim's JSON form."""
+    return {"gates": list(claim.gates), "id": claim.id, "text": claim.text} if claim else None

@@ -1,0 +1,312 @@
+"""A comparison says first what is claimed, then where the bar went, then what changed; it never guesses."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+from assay import canonical
+from assay.cli import main
+from assay.evidence.bundle import write_bundle
+from assay.evidence.compare import Comparison, compare_bundles
+from assay.evidence.compared import comparison_lines
+from assay.evidence.timings import Timing, spread_of
+from assay.judge import table
+from assay.model import Facts, Json, Tier
+from assay.plan import Plan
+from tests.evidence import support
+from tests.evidence.forging import forge
+from tests.evidence.support import PASSING, TWO_RULES, Gate, found, make_run, plan, rows
+
+MS = 10**6
+NOTHING: Mapping[str, Gate] = MappingProxyType({})
+
+
+def bundle(folder: Path, *, of: Plan | None = None, changed: Mapping[str, Gate] = NOTHING) -> Path:
+    return write_bundle(make_run(folder, of=of, changed=changed)).path
+
+
+def compared(
+    tmp_path: Path,
+    old: Mapping[str, Gate] = NOTHING,
+    new: Mapping[str, Gate] = NOTHING,
+    *,
+    plans: tuple[Plan | None, Plan | None] = (None, None),
+) -> Comparison:
+    one = bundle(tmp_path / "a", of=plans[0], changed=old)
+    return compare_bundles(one, bundle(tmp_path / "b", of=plans[1], changed=new))
+
+
+def changes(comparison: Comparison, section: str) -> list[tuple[str, str, str, str]]:
+    return [(each.kind.value, each.path, each.old, each.new) for each in comparison.changes[section]]
+
+
+def with_facts(gate: str, **facts: Json) -> Mapping[str, Gate]:
+    return {gate: Gate({**PASSING[gate].facts, **facts}, artifacts=PASSING[gate].artifacts)}
+
+
+@pytest.mark.gate
+def test_two_runs_that_qualify_the_same_are_the_same(tmp_path: Path) -> None:
+    comparison = compared(tmp_path)
+    assert (comparison.exit_code, comparison.same_subject, comparison.bar) == (0, True, ())
+    assert not any(comparison.changes.values())
+    assert [old == new for old, new in comparison.claims] == [True] * 7
+    lines = list(comparison_lines(comparison))
+    assert lines[-1] == "subject: the same"
+    assert "the bar: the same plan" in lines
+
+
+@pytest.mark.gate
+def test_what_is_asked_first_stands_first(tmp_path: Path) -> None:
+    lines = list(comparison_lines(compared(tmp_path)))
+    heads = [line for line in lines if not line.startswith(" ")]
+    assert [head.partition(":")[0] for head in heads] == [
+        *("A", "B", "claims", "the bar", "artifacts", "selection", "machine", "toolchain", "environment"),
+        *("outcomes", "results", "other facts", "timings (median, lowest to highest)", "subject"),
+    ]
+
+
+@pytest.mark.gate
+def test_claims_are_gained_lost_and_kept(tmp_path: Path) -> None:
+    claim: Json = [{"id": "linted", "text": "the code is clean", "gates": ["lint"]}]
+    comparison = compared(tmp_path, plans=(plan(), plan(claim=claim)))
+    document = comparison.to_json()["claims"]
+    assert isinstance(document, dict)
+    assert [each["id"] for each in document["gained"]] == ["linted"]
+    assert [each["id"] for each in document["lost"]] == ["chain-exact"]
+    lines = list(comparison_lines(comparison))
+    assert "  gained: the code is clean [lint]" in lines
+    assert "  lost:   the chain is exact [chain]" in lines
+    assert "  kept:   lint holds [lint]" in lines
+    assert any(line.startswith("  lowered  claim: claim ") for line in lines)
+
+
+def test_a_rejected_run_loses_every_claim(tmp_path: Path) -> None:
+    comparison = compared(tmp_path, new=with_facts("lint", findings=[found()]))
+    assert all(new is None for _, new in comparison.claims)
+    assert comparison.exit_code == 1
+    assert changes(comparison, "outcomes") == [
+        ("changed", "lint", "passed", "failed"),
+        ("changed", "verdict", "qualified", "rejected"),
+    ]
+
+
+@pytest.mark.gate
+def test_a_loosened_plan_is_seen_whatever_the_verdict(tmp_path: Path) -> None:
+    loose = plan(versions={"linux": {"python": ">=3.11,<3.15"}})
+    comparison = compared(tmp_path, plans=(plan(), loose))
+    assert comparison.old.verdict is comparison.new.verdict
+    assert comparison.exit_code == 1
+    assert "  lowered  versions.linux.cuda: ==13.0.* became nothing" in comparison_lines(comparison)
+
+
+@pytest.mark.gate
+def test_a_broken_bundle_is_not_compared(tmp_path: Path) -> None:
+    honest = bundle(tmp_path / "a")
+    other = bundle(tmp_path / "b")
+    broken = forge(other, other, lambda _, members: members.update({"lint.exit": b"1\n"}))
+    for pair in ((honest, broken), (broken, honest)):
+        comparison = compare_bundles(*pair)
+        assert (comparison.exit_code, comparison.intact, comparison.same_subject) == (4, False, False)
+        assert comparison.claims == ()
+        text = "\n".join(comparison_lines(comparison))
+        assert "not compared" in text
+        assert "lint.exit" in text
+        assert main(["compare", *map(str, pair)]) == 4
+
+
+def test_a_newer_bundle_is_neither_equal_nor_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = bundle(tmp_path / "a")
+    monkeypatch.setattr(table, "GATES", rows(TWO_RULES))
+    newer = bundle(tmp_path / "b", changed={"lint": Gate({}, rules=2)})
+    support.enter(monkeypatch)
+    assert compare_bundles(honest, newer).exit_code == 3
+
+
+def test_two_invalid_bundles_are_not_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "x.tar"
+    path.write_bytes(b"")
+    comparison = compare_bundles(path, path)
+    assert (comparison.exit_code, comparison.same_subject) == (4, False)
+
+
+# ------------------------------------------------------------------------------------------- what changed
+
+
+def wheel(members: Mapping[str, bytes], level: int = 9) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED, level)
+    return buffer.getvalue()
+
+
+MEMBERS = {"thing/__init__.py": b"x = 1\n" * 200, "thing/old.py": b"", "thing/same.py": b"same"}
+
+
+def built(archive: bytes, **more: bytes) -> Mapping[str, Gate]:
+    return {"build": Gate({"wheel": "made"}, artifacts={"thing.whl": archive, **more})}
+
+
+@pytest.mark.gate
+def test_files_that_differ_within_wheels_are_named(tmp_path: Path) -> None:
+    new = {"thing/__init__.py": b"x = 2\n", "thing/new.py": b"", "thing/same.py": b"same"}
+    comparison = compared(tmp_path, built(wheel(MEMBERS)), built(wheel(new), extra=b"more"))
+    assert [(kind, path) for kind, path, _, _ in changes(comparison, "artifacts")] == [
+        ("added", "build/extra"),
+        ("changed", "build/thing.whl"),
+        ("changed", "build/thing.whl!thing/__init__.py"),
+        ("added", "build/thing.whl!thing/new.py"),
+        ("removed", "build/thing.whl!thing/old.py"),
+    ]
+
+
+def test_a_wheel_that_is_only_packed_otherwise_is_said_to_be(tmp_path: Path) -> None:
+    comparison = compared(tmp_path, built(wheel(MEMBERS)), built(wheel(MEMBERS, level=0)))
+    assert changes(comparison, "artifacts")[1][2:] == ("the same files", "the same files, packed otherwise")
+    assert comparison.exit_code == 0
+
+
+def test_a_wheel_that_is_none_cannot_be_compared(tmp_path: Path) -> None:
+    comparison = compared(tmp_path, built(b"no wheel"), built(wheel(MEMBERS)))
+    assert [kind for kind, *_ in changes(comparison, "artifacts")] == ["changed", "not comparable"]
+
+
+def test_each_fact_stands_in_its_section_with_its_path(tmp_path: Path) -> None:
+    old: Mapping[str, Facts] = {
+        "environment": {
+            "machine": {"arch": "x86_64"},
+            "distributions": [{"name": "numpy", "version": "2.1"}, {"name": "pip", "version": "1"}],
+            "selected": {"PATH": {"sha256": "aa"}},
+        },
+        "toolkit": {"version_full": "13.0.48"},
+        "chain": {"tier": "physical", "nvml": {"driver": "580.1"}, "chains": [], "child": {"pid": 1}},
+        "lint": {"findings": [], "lines": 3},
+    }
+    new: Mapping[str, Facts] = {
+        "environment": {
+            "machine": {"arch": "aarch64"},
+            "distributions": [{"name": "wgpu", "version": "0.32"}, {"name": "numpy", "version": "2.2"}],
+            "selected": {"PATH": {"sha256": "bb"}},
+        },
+        "toolkit": {"version_full": "13.0.88"},
+        "chain": {"tier": "physical", "nvml": {"driver": "580.2"}, "chains": [1], "child": {"pid": 2}},
+        "lint": {"findings": [], "lines": True},
+    }
+    comparison = compared(
+        tmp_path, *({name: Gate(facts) for name, facts in each.items()} for each in (old, new))
+    )
+    assert changes(comparison, "machine") == [
+        ("changed", "chain.nvml.driver", "580.1", "580.2"),
+        ("changed", "environment.machine.arch", "x86_64", "aarch64"),
+    ]
+    assert changes(comparison, "environment") == [
+        ("changed", "environment.distributions[numpy].version", "2.1", "2.2"),
+        ("removed", "environment.distributions[pip]", '{"name":"pip","version":"1"}', ""),
+        ("added", "environment.distributions[wgpu]", "", '{"name":"wgpu","version":"0.32"}'),
+    ]
+    assert changes(comparison, "selection") == [
+        ("changed", "environment.selected.PATH.sha256", "aa", "bb"),
+        ("changed", "toolkit.version_full", "13.0.48", "13.0.88"),
+    ]
+    assert changes(comparison, "results") == [("changed", "chain.chains", "[]", "[1]")]
+    assert changes(comparison, "other facts") == [("changed", "lint.lines", "3", "true")]
+
+
+# The other run may have had it: neither "equal" nor "added" would be true.
+@pytest.mark.gate
+def test_across_rules_an_unknown_field_is_not_comparable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "GATES", rows(TWO_RULES))
+    new = {"lint": Gate({"clean": True, "lines": 3, "deep": {"b": 1}}, rules=2)}
+    comparison = compared(tmp_path, {"lint": Gate({"clean": True, "deep": {"a": 1}})}, new)
+    assert [(kind, path) for kind, path, _, _ in changes(comparison, "other facts")] == [
+        ("not comparable", "lint.deep.a"),
+        ("not comparable", "lint.deep.b"),
+        ("not comparable", "lint.lines"),
+    ]
+    assert ("changed", "rules of lint", "1", "2") in changes(comparison, "toolchain")
+
+
+def test_within_one_form_a_field_was_added_or_removed(tmp_path: Path) -> None:
+    comparison = compared(tmp_path, with_facts("lint", a=1), with_facts("lint", b=2))
+    assert changes(comparison, "other facts") == [
+        ("removed", "lint.a", "1", ""),
+        ("added", "lint.b", "", "2"),
+    ]
+
+
+def test_another_version_of_the_tool_is_another_form(tmp_path: Path) -> None:
+    old = bundle(tmp_path / "a", changed=with_facts("lint", a=1))
+    forge(old, old, lambda manifest, _: manifest.update(tool={"name": "assay", "version": "0.0.9"}))
+    comparison = compare_bundles(old, bundle(tmp_path / "b"))
+    assert changes(comparison, "other facts") == [("not comparable", "lint.a", "recorded", "not recorded")]
+    assert changes(comparison, "toolchain")[0][:2] == ("changed", "tool")
+
+
+def test_a_gate_that_did_not_run_is_not_comparable(tmp_path: Path) -> None:
+    comparison = compared(tmp_path, new=with_facts("toolkit", findings=[found()]))
+    assert ("not comparable", "build", "recorded", "not recorded") in changes(comparison, "other facts")
+    assert ("changed", "tier", "physical", "none seen") in changes(comparison, "outcomes")
+
+
+def test_long_lists_of_changes_are_cut_on_a_terminal_and_whole_in_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    many = {f"fact-{number:03}": number for number in range(60)}
+    old, new = bundle(tmp_path / "a"), bundle(tmp_path / "b", changed=with_facts("lint", **many))
+    assert main(["compare", str(old), str(new)]) == 0
+    assert "  and 20 more (--json lists them)" in capsys.readouterr().out
+    assert main(["compare", "--json", str(old), str(new)]) == 0
+    document = canonical.parse(capsys.readouterr().out.encode())
+    assert isinstance(document, dict)
+    assert document["schema"] == "assay/comparison/1"
+    assert len(document["changes"]["other facts"]) == 60
+
+
+def test_hostile_facts_cannot_steer_a_terminal(tmp_path: Path) -> None:
+    comparison = compared(tmp_path, new=with_facts("lint", **{"\x1b[2J": "\u202e" + "x" * 5000}))
+    text = "\n".join(comparison_lines(comparison))
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "\\u001b[2J" in text
+
+
+# ------------------------------------------------------------------------------------------------ timings
+
+
+def test_stages_are_timed_as_often_as_they_ran(tmp_path: Path) -> None:
+    def ran(*durations: int) -> Mapping[str, Gate]:
+        runs: Json = [{"input": "canonical", "duration_ns": each} for each in durations]
+        chains: Json = [{"name": "pipeline", "stages": [{"name": "double", "runs": runs}]}]
+        return {"chain": Gate({"tier": Tier.PHYSICAL.value, "chains": chains})}
+
+    comparison = compared(tmp_path, ran(3 * MS, MS, 2 * MS), ran(MS))
+    timing = next(each for each in comparison.timings if each.path == "chain/pipeline/double")
+    assert (timing.old, timing.new, timing.percent) == ((MS, 2 * MS, 3 * MS), (MS,), 50)
+    text = "\n".join(comparison_lines(comparison))
+    assert "chain/pipeline/double: 0.002000 s (0.001000 to 0.003000, 3 times) -> 0.001000 s (50 %)" in text
+    assert comparison.exit_code == 0  # time is nothing that was qualified
+
+
+def test_what_was_not_measured_is_not_comparable() -> None:
+    assert Timing("x", (), (1,)).percent is None
+    assert Timing("x", (0,), (1,)).percent is None
+    assert spread_of((Timing("x", (), (1,)),)) is None
+    assert spread_of((Timing("x", (10,), (20,)), Timing("y", (10,), (5,)), Timing("z", (1,), (1,)))) == (
+        50,
+        100,
+        200,
+    )
+    assert Timing("x", (10, 20, 40), ()).to_json() == {
+        "new": None,
+        "old": {"highest_ns": 40, "lowest_ns": 10, "median_ns": 20, "times": 3},
+        "path": "x",
+        "percent": None,
+    }
