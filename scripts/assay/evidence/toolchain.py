@@ -21,7 +21,9 @@ PACKAGE = "assay"
 MAIN = b"from assay.cli import main\n\nraise SystemExit(main())\n"
 """The root ``__main__.py``: ``python toolchain.zip verify BUNDLE`` runs."""
 
-RELEASES: Mapping[str, str] = MappingProxyType({})
+RELEASES: Mapping[str, str] = MappingProxyType(
+    {"a1ca65b8daa21ef452232b6c518f593c4817fedfa57af7f838f7a24fcf8164c1": "0.1.0"}
+)
 """Version by toolchain digest (SHA-256, hex) of earlier releases; a release cannot list itself."""
 
 _ROOT = Path(__file__).parent.parent
