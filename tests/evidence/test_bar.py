@@ -22,7 +22,7 @@ STAGE = "kernels.pipeline.stage.0"
 # What the changed plan asks, against the plan of the tests; the other way round it is the opposite.
 MOVES: dict[str, tuple[str, Any, Direction, str]] = {
     "a gate less": ("gates", ["environment", "toolkit", "build", "chain", "lint"], LOWERED, "gates"),
-    "the weakest tier": ("tier", "rehearsal", LOWERED, "tier"),
+    "the weakest tier": ("tier", "rehearsal", LOWERED, "tier.linux"),
     "an unclean tree": ("allow-unclean-tree", True, LOWERED, "allow-unclean-tree"),
     "an architecture less": ("architectures", ["sm_90"], LOWERED, "architectures"),
     "a module more": ("modules", ["thing", "other"], RAISED, "modules"),
@@ -66,6 +66,8 @@ MOVES: dict[str, tuple[str, Any, Direction, str]] = {
     "a citation": ("cites", [{"digest": SHA, "reason": "x"}], CHANGED, "cites"),
     "a reference": ("reference", [{"title": "t", "url": "https://example.org/"}], CHANGED, "reference"),
     "a builder": ("built-by", {"PATH": "x"}, CHANGED, "built-by"),
+    "a run of a release": ("release", {"require": ["linux/physical"]}, RAISED, "release"),
+    "a weaker tier there": ("tiers", {"wsl": "wsl"}, LOWERED, "tier.wsl"),
     "another project": ("project", "other", CHANGED, "project"),
 }
 
@@ -120,9 +122,9 @@ def test_every_key_of_a_plan_is_moved_by_some_test() -> None:
 def test_what_is_lower_stands_first() -> None:
     table = {**plan_table(), "tier": "rehearsal", "smoke": ["true"], "modules": ["thing", "other"]}
     found = [move.direction for move in moves(parse_plan(plan_table()), parse_plan(table))]
-    assert found == [LOWERED, CHANGED, RAISED]
+    assert found == [*[LOWERED] * 4, CHANGED, RAISED]  # a tier a platform
     assert moves(parse_plan(plan_table()), parse_plan(table))[0].to_json() == {
         "direction": "lowered",
-        "path": "tier",
+        "path": "tier.linux",
         "text": "physical became rehearsal",
     }

@@ -54,7 +54,7 @@ def qualify(request: Request, say: Say) -> tuple[int, Json]:
     verified = verify_bundle(bundle.path, expect_digest=bundle.digest)
     document = verified.to_json()
     write_atomic(ran.folder.path / "verdict.json", dumps(document) + b"\n")
-    for line in _verdict_lines(verified, bundle.path, prepared.plan.tier):
+    for line in _verdict_lines(verified, bundle.path, prepared.plan.tier_on(prepared.platform)):
         say(line)
     return EXIT_BY_VERDICT[verified.verdict] if verified.intact else 4, document
 

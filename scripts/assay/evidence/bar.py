@@ -32,7 +32,9 @@ def moves(old: Plan, new: Plan) -> tuple[Move, ...]:
         said = tuple(_RULES[key](old, new)) if key in _RULES else ()
         found += said or (Move(Direction.CHANGED, key, "is otherwise"),)
     order = list(Direction)
-    return tuple(sorted(found, key=lambda move: (order.index(move.direction), move.path, move.text)))
+    return tuple(
+        sorted(dict.fromkeys(found), key=lambda move: (order.index(move.direction), move.path, move.text))
+    )
 
 
 def _gates(old: Plan, new: Plan) -> Iterator[Move]:
@@ -42,9 +44,18 @@ def _gates(old: Plan, new: Plan) -> Iterator[Move]:
 
 def _tier(old: Plan, new: Plan) -> Iterator[Move]:
     """Compare the planned tiers."""
-    lower = _STRENGTH.index(new.tier) < _STRENGTH.index(old.tier)
-    direction = Direction.LOWERED if lower else Direction.RAISED
-    yield Move(direction, "tier", f"{old.tier.value} became {new.tier.value}")
+    for platform in Platform:
+        before, after = old.tier_on(platform), new.tier_on(platform)
+        if before is not after:
+            lower = _STRENGTH.index(after) < _STRENGTH.index(before)
+            direction = Direction.LOWERED if lower else Direction.RAISED
+            yield Move(direction, f"tier.{platform.value}", f"{before.value} became {after.value}")
+
+
+def _release(old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare which runs a release must have."""
+    members = tuple(map(str, old.release)), tuple(map(str, new.release))
+    yield from fewer_is_lower("release", "run on", *members)
 
 
 def _unclean(_old: Plan, new: Plan) -> Iterator[Move]:
@@ -255,9 +266,11 @@ _RULES: Mapping[str, Rule] = MappingProxyType(
         "modules": _modules,
         "msvc-toolset": _toolset,
         "provider": _providers,
+        "release": _release,
         "smoke": _smoke,
         "software-adapters": _software,
         "tier": _tier,
+        "tiers": _tier,
         "versions": _versions,
     }
 )

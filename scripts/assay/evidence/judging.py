@@ -95,7 +95,7 @@ def conclude(document: PlanDocument, records: Records, outcomes: Mapping[str, Ou
     case = dataclasses.replace(_case(document), facts=facts)
     with _judging(receipt_name(CHAIN)):
         tier = derive_tier(case, facts.get(CHAIN, {}))
-        verdict = decide(document.plan, outcomes, tier)
+        verdict = decide(document.plan, document.platform, outcomes, tier)
         return Conclusion(tier, verdict, claims_of(case, outcomes, facts, verdict))
 
 

@@ -22,7 +22,7 @@ def standing(row: GateRow, plan: Plan, platform: Platform, outcomes: Mapping[str
 
     ``not-applicable`` follows from the plan alone; a needed gate that is not planned does not block.
     """
-    if platform not in row.platforms or plan.tier not in row.tiers:
+    if platform not in row.platforms or plan.tier_on(platform) not in row.tiers:
         return Outcome.NOT_APPLICABLE
     for need in row.needs:
         if need in plan.gates and outcomes.get(need) not in {Outcome.PASSED, Outcome.NOT_APPLICABLE}:

@@ -44,14 +44,15 @@ def judge_tier(case: Case, facts: Facts) -> Iterator[Finding]:
     """
     if not cuda_ran(case, facts):
         return
-    tier, lacking = derive_tier(case, facts), gaps(case.plan.tier, case, facts)
+    planned = case.plan.tier_on(case.platform)
+    tier, lacking = derive_tier(case, facts), gaps(planned, case, facts)
     why = "; ".join(lacking)
     if tier is None:
         observed = why or "the marks of more than one tier"
-        yield finding("CHAIN-TIER-UNSHOWN", observed, expected=f"every mark of tier {case.plan.tier.value}")
-    elif tier is not case.plan.tier:
+        yield finding("CHAIN-TIER-UNSHOWN", observed, expected=f"every mark of tier {planned.value}")
+    elif tier is not planned:
         observed = f"tier {tier.value}: {why}"
-        yield finding("CHAIN-TIER-OTHER", observed, expected=f"tier {case.plan.tier.value}")
+        yield finding("CHAIN-TIER-OTHER", observed, expected=f"tier {planned.value}")
 
 
 def cuda_ran(case: Case, facts: Facts) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from assay.errors import PlanError
-from assay.model import Tier
+from assay.model import Platform, Tier
 from assay.plan.values import Plan
 
 ESSENTIAL = ("environment", "toolkit", "provider", "build", "chain")
@@ -23,6 +23,7 @@ def check_plan(plan: Plan, path: str) -> None:
     _check_gates(plan, path)
     _check_chains(plan, path)
     _check_claims(plan, path)
+    _check_tiers(plan, path)
     _check_providers(plan, path)
     _check_commands(plan, path)
     if not plan.architectures:
@@ -66,6 +67,22 @@ def _check_chains(plan: Plan, path: str) -> None:
         raise PlanError(f"{path}.chains", "names no chain", "a chain for some platform", "")
     if plan.tier is Tier.WSL and not any(key.value == "wsl" for key, names in plan.chains.items() if names):
         raise PlanError(f"{path}.tier", "is 'wsl' but no chain is planned there", "chains.wsl", "")
+
+
+def _check_tiers(plan: Plan, path: str) -> None:
+    """Refuse tiers that a platform cannot show, and releases that no set of runs of this plan can be."""
+    for platform, tier in plan.tiers.items():
+        at = f"{path}.tiers.{platform.value}"
+        if tier is Tier.REHEARSAL:
+            raise PlanError(at, "is 'rehearsal'", "physical or wsl", "a plan is a rehearsal as a whole: tier")
+        if (tier is Tier.WSL) is not (platform is Platform.WSL):
+            raise PlanError(at, f"is {tier.value!r}", "wsl for wsl, physical elsewhere", "")
+    if plan.tier is Tier.REHEARSAL:
+        return  # the same plan rehearsed: nothing is released of it
+    for number, member in enumerate(plan.release):
+        if plan.tier_on(member.platform) is not member.tier:
+            at, planned = f"{path}.release.require.{number}", plan.tier_on(member.platform).value
+            raise PlanError(at, f"is {member}", f"the planned tier there, {planned}", "set tiers.<platform>")
 
 
 def _check_claims(plan: Plan, path: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TypeVar
 
+from assay.errors import PlanError
 from assay.model import Json, Platform, Tier
 from assay.plan.checks import check_plan
 from assay.plan.kernels import chain_json, parse_chain
@@ -17,6 +18,7 @@ from assay.plan.values import (
     Citation,
     Claim,
     CommandGate,
+    Member,
     Plan,
     ProviderPin,
     Reference,
@@ -67,6 +69,8 @@ def parse_plan(value: object, path: str = "tool.assay") -> Plan:
         cites=table.each("cites", _citation, ()),
         references=table.each("reference", _reference, ()),
         claims=table.each("claim", _claim, ()),
+        tiers=_by_platform(table, "tiers", lambda value, at: Tier(as_text(value, at, "|".join(Tier)))),
+        release=_release(table),
     )
     table.finish()
     check_plan(plan, path)
@@ -75,7 +79,13 @@ def parse_plan(value: object, path: str = "tool.assay") -> Plan:
 
 def plan_json(plan: Plan) -> dict[str, Json]:
     """Return the whole plan in the form that ``parse_plan`` reads, defaults filled in."""
+    later: dict[str, Json] = {}  # left out where they are absent: plans without them keep their digests
+    if plan.release:
+        later["release"] = {"require": [str(member) for member in plan.release]}
+    if plan.tiers:
+        later["tiers"] = {key.value: tier.value for key, tier in plan.tiers.items()}
     return {
+        **later,
         "allow-environment": list(plan.allow_environment),
         "allow-unclean-tree": plan.allow_unclean_tree,
         "architectures": list(plan.architectures),
@@ -151,6 +161,19 @@ def _built_by(table: Table) -> Mapping[str, str]:
     return MappingProxyType(
         {as_text(name, table.at(name), _VARIABLE): table.text(name) for name in table.names()}
     )
+
+
+def _release(table: Table) -> tuple[Member, ...]:
+    """Read which runs a release must have."""
+    if "release" not in table.names():
+        return ()
+    below = table.table("release")
+    required = below.texts("require", match=f"({_PLATFORM})/({'|'.join(Tier)})")
+    below.finish()
+    if not required:
+        raise PlanError(below.at("require"), "is empty", "at least one run, such as linux/physical", "")
+    pairs = [each.split("/") for each in required]
+    return tuple(Member(Platform(platform), Tier(tier)) for platform, tier in pairs)
 
 
 def _command(value: object, path: str) -> CommandGate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from assay.model import Platform, Tier
 from assay.plan.expression import Expression
@@ -116,6 +116,18 @@ class Reference:
 
 
 @dataclass(frozen=True)
+class Member:
+    """One run that a release must have: where, and of which tier."""
+
+    platform: Platform
+    tier: Tier
+
+    def __str__(self) -> str:
+        """Return it as the plan writes it."""
+        return f"{self.platform.value}/{self.tier.value}"
+
+
+@dataclass(frozen=True)
 class Plan:
     """What must be shown, for all platforms; see ``parse`` for the keys."""
 
@@ -141,6 +153,12 @@ class Plan:
     cites: tuple[Citation, ...]
     references: tuple[Reference, ...]
     claims: tuple[Claim, ...]
+    tiers: Mapping[Platform, Tier] = field(default_factory=dict)
+    release: tuple[Member, ...] = ()
+
+    def tier_on(self, platform: Platform) -> Tier:
+        """Return the tier that a run on a platform must show; a plan of a rehearsal is one everywhere."""
+        return self.tier if self.tier is Tier.REHEARSAL else self.tiers.get(platform, self.tier)
 
     def planned_chains(self, platform: Platform) -> tuple[Chain, ...]:
         """Return the chains of a platform, in the plan's order."""
