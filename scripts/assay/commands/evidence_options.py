@@ -48,6 +48,9 @@ def add_release_options(parser: argparse.ArgumentParser) -> None:
         "--key", type=Path, metavar="FILE", help="the private key: signs the index, and signed the members"
     )
     parser.add_argument(
+        "--check", type=Path, metavar="FILE", help="check this index, signed by --trust, against the bundles"
+    )
+    parser.add_argument(
         "--trust",
         type=Path,
         metavar="FILE",
