@@ -119,6 +119,24 @@ def bundle(session: nox.Session) -> None:
 
 
 @nox.session
+def compare(session: nox.Session) -> None:
+    """Say what changed between two bundles, claims and the bar first."""
+    body.assay(session, "compare", *session.posargs)
+
+
+@nox.session
+def release(session: nox.Session) -> None:
+    """Check a set of bundles as one release, and sign its index."""
+    body.assay(session, "release", *session.posargs)
+
+
+@nox.session
+def pyz(session: nox.Session) -> None:
+    """Write the reader's own copy, one file that verifies on any Python: dist/assay.pyz."""
+    body.assay(session, "zip", *session.posargs)
+
+
+@nox.session
 def fetch(session: nox.Session) -> None:
     """Bring a pinned provider from the plan's URL."""
     body.assay(session, "fetch", *session.posargs)
@@ -131,6 +149,18 @@ def fetch(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run all tests, side by side."""
     body.tests(session)
+
+
+@nox.session
+def peers(session: nox.Session) -> None:
+    """Install the peers of tests that npm has (needs Node.js)."""
+    body.peers(session)
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """Fuzz the verification, guided by coverage (optional, needs atheris)."""
+    body.fuzz(session)
 
 
 @nox.session

@@ -75,6 +75,16 @@ def verify(session: nox.Session) -> None:
         assay(session, "verify", str(bundle), "--accept", "unanchored")
 
 
+def peers(session: nox.Session) -> None:
+    """Install the peers of tests that npm has, from their lock."""
+    python(session, "-m", "tests.evidence.peers.install", *session.posargs, isolated=False)
+
+
+def fuzz(session: nox.Session) -> None:
+    """Fuzz the verification, guided by coverage; arguments go to the fuzzer."""
+    python(session, "-m", "tests.fuzz", *session.posargs, isolated=False)
+
+
 def bench(session: nox.Session) -> None:
     """Run the benchmarks; the session fails if one misses its bound."""
     python(session, "-m", "tests.bench", *session.posargs, isolated=False)

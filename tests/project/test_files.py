@@ -18,6 +18,7 @@ HOSTS = frozenset(
         "docs.nvidia.com",
         "github.com",
         "in-toto.io",
+        "json-schema.org",
         "keepachangelog.com",
         "semver.org",
         "slsa.dev",

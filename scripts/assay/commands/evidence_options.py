@@ -9,6 +9,10 @@ KEY = Path(".assay/signing.key")
 """Where ``keygen`` puts a key: git never sees that folder."""
 
 
+PYZ = Path("dist/assay.pyz")
+"""Where ``zip`` puts the reader's own copy."""
+
+
 def add_keygen_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``keygen``."""
     parser.add_argument(
@@ -64,9 +68,7 @@ def add_release_options(parser: argparse.ArgumentParser) -> None:
 
 def add_zip_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``zip``."""
-    parser.add_argument(
-        "--out", type=Path, default=Path("assay.pyz"), metavar="FILE", help="(default: assay.pyz)"
-    )
+    parser.add_argument("--out", type=Path, default=PYZ, metavar="FILE", help=f"where (default: {PYZ})")
 
 
 def _add_bundle(parser: argparse.ArgumentParser) -> None:
