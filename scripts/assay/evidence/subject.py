@@ -16,7 +16,7 @@ from assay.evidence.judging import CHAIN, Conclusion
 from assay.evidence.names import artifact_name
 from assay.evidence.steps import Run
 from assay.judge.case import Case
-from assay.judge.packages import installed, wanted
+from assay.judge.packages import installed, locked, wanted
 from assay.judge.reading import MalformedFacts, get, objects, text
 from assay.model import Json, Outcome
 from assay.plan import plan_json
@@ -90,9 +90,10 @@ def _images(case: Case) -> Json:
 
 
 def _packages(case: Case) -> Json:
-    """Return the versions of the packages that plan and chains need."""
-    found = installed(case.facts.get("environment", {}))
-    return {name: found.get(name) for name in wanted(case)}
+    """Return version and lock digest of the packages that plan and chains need."""
+    facts = case.facts.get("environment", {})
+    versions, locks = installed(facts), locked(facts)
+    return {name: [versions.get(name), locks.get(name)] for name in wanted(case)}
 
 
 def _provider(case: Case) -> Json:

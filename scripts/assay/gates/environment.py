@@ -20,6 +20,7 @@ from assay.gates.distributions import (
     python_of,
 )
 from assay.gates.files import is_quoted, machine_facts, record
+from assay.gates.locked import locks_of
 from assay.gates.probes import Probes, Said, probes_of
 from assay.judge.interpreter import CPYTHON
 from assay.judge.selected import FILE
@@ -59,7 +60,7 @@ def observe(context: Context) -> Facts:
     child = child_view(context)
     return {
         "disclosed": disclosed(context),
-        "distributions": _distributions(machine, folders, said.get("packages")),
+        "distributions": _distributions(machine, folders, said.get("packages"), _text(interpreter, "prefix")),
         "explicit": context.selection.explicit,
         "hidden": _hidden(machine, child.machine.env),
         "ignored": list(context.selection.ignored),
@@ -209,18 +210,19 @@ def _path_of(context: Context, interpreter: Facts) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*context.selection.site_packages, *own)))
 
 
-def _distributions(machine: Machine, folders: Sequence[str], said: Said | None) -> list[Json]:
+def _distributions(machine: Machine, folders: Sequence[str], said: Said | None, prefix: str) -> list[Json]:
     """Return what is installed: what the interpreter tells first, then what else the folders show."""
+    locks = locks_of(machine, prefix)
     read = {
         (one.name, one.folder): distribution_facts(machine, one)
         for f in folders
         for one in distributions_in(machine, f)
     }
-    told: list[Json] = []
+    told: list[Facts] = []
     for each in _objects(said.facts if said else {}, "distributions"):
         known = read.pop((_text(each, "name"), _text(each, "location").rstrip("/\\")), {})
         told.append({**known, **each})
-    return [*told, *read.values()]
+    return [{**each, "lock_sha256": locks.of(each)} for each in (*told, *read.values())]
 
 
 def _objects(facts: Facts, name: str) -> tuple[Facts, ...]:

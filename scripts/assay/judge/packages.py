@@ -2,7 +2,7 @@
 
 Facts::
 
-    distributions [{name, version, tags[], path, …}]   what the interpreter, or the folders, show
+    distributions [{name, version, tags[], path, lock_sha256, …}]   what interpreter or folders show
     modules {name: {found, origin}}                    where the interpreter finds each module
     site_packages [{path, version, …}]                 ``version`` as in …/python3.12/site-packages
     local [{module, file, owned, rival, reaches}]      files named as a package that the chain imports
@@ -56,6 +56,14 @@ def installed(facts: Facts) -> Mapping[str, str]:
     for each in objects(facts, "distributions"):
         found.setdefault(normal(text(each, "name")), text(each, "version"))
     return found
+
+
+def locked(facts: Facts) -> Mapping[str, str]:
+    """Return the lock digest by normalised name of what a provisioned environment has from its locks."""
+    found: dict[str, str] = {}
+    for each in objects(facts, "distributions"):
+        found.setdefault(normal(text(each, "name")), text(each, "lock_sha256"))
+    return {name: digest for name, digest in found.items() if digest}
 
 
 def judge_packages(case: Case, facts: Facts) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from assay.provision.environments import Environment, make_environment, make_too
 from assay.provision.estimate import estimate, require_space, sentence
 from assay.provision.interpreter import require_headers
 from assay.provision.job import Job, Request, Say, look
-from assay.provision.lockfile import BUILD, load_lock
+from assay.provision.lockfile import BUILD, load_lock, lock_sha256
 from assay.provision.pip import Pip
 from assay.provision.pycuda_source import Target, Workshop, find_wheel, make_wheel
 from assay.provision.selection_file import selection_text, selection_values
@@ -117,6 +117,7 @@ def _finish(job: Job, environment: Environment, toolkit: Toolkit, wheel: BuiltWh
         "key": job.key,
         "python": job.interpreter.version,
         "toolkit": toolkit.release,
+        "locked": {requirement.name: lock_sha256(requirement) for requirement in job.requirements},
         "packages": {requirement.name: requirement.version for requirement in job.requirements},
         "pycuda": {"sha256": wheel.sha256, **asdict(wheel.provenance)},
         "trial": tried,

@@ -145,6 +145,11 @@ def merged(names: Iterable[str], leave_out: Iterable[str] = ()) -> tuple[Require
     return tuple(found[name] for name in sorted(found) if name not in omitted)
 
 
+def lock_sha256(requirement: Requirement) -> str:
+    """Return the SHA-256 (hex) over a package's locked hashes: the same on every machine of the lock."""
+    return hashlib.sha256("\n".join(sorted(requirement.hashes)).encode()).hexdigest()
+
+
 def locks_digest(names: Iterable[str]) -> str:
     """Return the SHA-256 (hex) over names and texts of locks: another digest means another selection."""
     digest = hashlib.sha256()
