@@ -33,7 +33,8 @@ def _fresh(seed: bytes, index: int) -> int:
 
 def words(values: Sequence[int]) -> tuple[str, ...]:
     """Return each integer as its float32's 8 hex digits (IEEE 754 binary32, big-endian bits)."""
-    return tuple(struct.pack(">f", value).hex() for value in values)
+    data = struct.pack(f">{len(values)}f", *values).hex()
+    return tuple(data[at : at + 8] for at in range(0, len(data), 8))
 
 
 def floats(given: Sequence[str]) -> tuple[float, ...]:

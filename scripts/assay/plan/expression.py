@@ -26,28 +26,37 @@ EXACT = 2**24
 _LONGEST = 200
 _TOKEN = re.compile(r"\s*(\d+|[xi+\-*()])")
 
-Term = Callable[[int, int], tuple[int, int, int]]
-"""(x, i) -> (value, bound, peak).
+Value = Callable[[int, int], int]
 
-``bound`` is the value with every minus read as plus, which no smaller ``abs(x)`` or ``i`` can exceed;
-``peak`` is the largest bound of any part of the expression.
-"""
+
+@dataclass(frozen=True)
+class Term:
+    """A part of an expression, as functions of ``x`` and ``i``.
+
+    Attributes:
+        value: its exact value.
+        bound: its value with every minus read as plus, which no smaller ``abs(x)`` or ``i`` can exceed.
+        peak: the largest bound of any part of it.
+    """
+
+    value: Value
+    bound: Value
+    peak: Value
 
 
 @dataclass(frozen=True)
 class Expression:
-    """A parsed expectation."""
+    """A parsed expectation: ``at(x, i)`` is the expected value at input ``x`` and index ``i``.
+
+    Attributes:
+        text: the expression as it was written.
+        at: its exact value.
+        peak: an upper bound of every intermediate magnitude for inputs up to ``abs(x)`` and ``i``.
+    """
 
     text: str
-    term: Term
-
-    def at(self, x: int, i: int) -> int:
-        """Return the expected value at input ``x`` and index ``i``."""
-        return self.term(x, i)[0]
-
-    def peak(self, x: int, i: int) -> int:
-        """Return an upper bound of every intermediate magnitude for inputs up to ``abs(x)`` and ``i``."""
-        return self.term(x, i)[2]
+    at: Value
+    peak: Value
 
 
 def parse_expression(text: str, path: str) -> Expression:
@@ -60,7 +69,7 @@ def parse_expression(text: str, path: str) -> Expression:
     term, rest = _sum(tokens, path)
     if rest:
         raise PlanError(path, f"has {rest[0]!r} where the expression ends", "integers, + - *, x, i", "")
-    return Expression(text, term)
+    return Expression(text, term.value, term.peak)
 
 
 def _tokens(text: str, path: str) -> tuple[str, ...]:
@@ -115,9 +124,9 @@ def _factor(tokens: tuple[str, ...], path: str) -> tuple[Term, tuple[str, ...]]:
 def _leaf(word: str, path: str) -> Term:
     """Return the term of a single token."""
     if word == "x":
-        return lambda x, _: (x, abs(x), abs(x))
+        return Term(lambda x, _: x, lambda x, _: abs(x), lambda x, _: abs(x))
     if word == "i":
-        return lambda _, i: (i, abs(i), abs(i))
+        return Term(lambda _, i: i, lambda _, i: abs(i), lambda _, i: abs(i))
     if word.isdecimal() and word.isascii():
         return _constant(int(word))
     raise PlanError(path, f"has {word!r} where a value should stand", "an integer, x or i", "")
@@ -125,26 +134,24 @@ def _leaf(word: str, path: str) -> Term:
 
 def _constant(number: int) -> Term:
     """Return the term of a number."""
-    return lambda _x, _i: (number, abs(number), abs(number))
+    return Term(lambda _x, _i: number, lambda _x, _i: abs(number), lambda _x, _i: abs(number))
 
 
 def _add(left: Term, right: Term, sign: int) -> Term:
     """Return the sum or difference of two terms."""
-
-    def added(x: int, i: int) -> tuple[int, int, int]:
-        (a, bound_a, peak_a), (b, bound_b, peak_b) = left(x, i), right(x, i)
-        bound = bound_a + bound_b
-        return a + sign * b, bound, max(peak_a, peak_b, bound)
-
-    return added
+    a, b = left.value, right.value
+    value: Value = (lambda x, i: a(x, i) + b(x, i)) if sign > 0 else (lambda x, i: a(x, i) - b(x, i))
+    return _joined(left, right, value, lambda x, i: left.bound(x, i) + right.bound(x, i))
 
 
 def _multiply(left: Term, right: Term) -> Term:
     """Return the product of two terms."""
+    a, b = left.value, right.value
+    return _joined(
+        left, right, lambda x, i: a(x, i) * b(x, i), lambda x, i: left.bound(x, i) * right.bound(x, i)
+    )
 
-    def multiplied(x: int, i: int) -> tuple[int, int, int]:
-        (a, bound_a, peak_a), (b, bound_b, peak_b) = left(x, i), right(x, i)
-        bound = bound_a * bound_b
-        return a * b, bound, max(peak_a, peak_b, bound)
 
-    return multiplied
+def _joined(left: Term, right: Term, value: Value, bound: Value) -> Term:
+    """Return a term of two others; its peak is the largest of theirs and its own bound."""
+    return Term(value, bound, lambda x, i: max(left.peak(x, i), right.peak(x, i), bound(x, i)))
