@@ -1,0 +1,164 @@
+"""The global and constant space: allocations of the memory, each access checked against them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import Addresses, Array
+from ..memory import Allocation, Memory
+from .access import Access, Update, misaligned
+from .dtypes import RAW
+
+if TYPE_CHECKING:
+    from .lanes import Lanes
+
+
+@dataclass(frozen=True)
+class Part:
+    """Elements of one allocation.
+
+    Attributes:
+        allocation: which.
+        index: of the first element of each thread's vector, counted in elements.
+        where: which of the active threads they belong to, None for all.
+    """
+
+    allocation: Allocation
+    index: Array
+    where: Array | None
+
+    def elements(self, size: int) -> Array:
+        """Return the allocation's bytes as elements of so many bytes, in place."""
+        data = self.allocation.data
+        return data[: data.size // size * size].view(RAW[size])
+
+
+class GlobalSpace:
+    """Global memory as the threads of one launch see it."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+        self._last: Allocation | None = None
+
+    def load(self, lanes: Lanes, address: Addresses, access: Access) -> tuple[Array, ...]:
+        """Return the elements: see ``access.Space``."""
+        parts = self._parts(lanes, address, access)
+        if len(parts) == 1 and parts[0].where is None:
+            self._read(lanes, parts[0], access)
+            elements = parts[0].elements(access.size)
+            return tuple(elements[parts[0].index + j if j else parts[0].index] for j in range(access.count))
+        found = tuple(np.zeros(lanes.count, RAW[access.size]) for _ in range(access.count))
+        for part in parts:
+            self._read(lanes, part, access)
+            elements = part.elements(access.size)
+            for j in range(access.count):
+                found[j][part.where] = elements[part.index + j]
+        return found
+
+    def store(self, lanes: Lanes, address: Addresses, access: Access, values: tuple[Array, ...]) -> None:
+        """Write the elements: see ``access.Space``."""
+        for part in self._parts(lanes, lanes.all(address), access):
+            elements = part.elements(access.size)
+            for j, value in enumerate(values):
+                chosen = value if value.shape[0] == 1 or part.where is None else value[part.where]
+                elements[part.index + j if j else part.index] = chosen
+            self._mark(part, access)
+
+    def atomic(self, lanes: Lanes, address: Addresses, access: Access, update: Update) -> Array:
+        """Apply an operation: see ``access.Space``."""
+        old = np.zeros(lanes.count, RAW[access.size])
+        for part in self._parts(lanes, lanes.all(address), access):
+            self._read(lanes, part, access)
+            before = update(part.elements(access.size), part.index, part.where)
+            old[slice(None) if part.where is None else part.where] = before
+            self._mark(part, access)
+        return old
+
+    def forget(self) -> None:
+        """Drop what was remembered, because an allocation was freed."""
+        self._last = None
+
+    def _mark(self, part: Part, access: Access) -> None:
+        written = part.allocation.written
+        if not written.complete and part.index.size:
+            written.mark_elements(part.index // access.count if access.count > 1 else part.index, access.span)
+
+    def _read(self, lanes: Lanes, part: Part, access: Access) -> None:
+        """Record reads of elements none of whose bytes was ever written."""
+        written = part.allocation.written
+        if written.complete or not part.index.size:
+            return
+        first, last = int(part.index.min()), int(part.index.max()) + access.count
+        if written.covers(first * access.size, last * access.size):
+            return
+        for j in range(access.count):
+            missing = written.unwritten(part.index + j, access.size)
+            if missing.any():
+                self._unwritten(lanes, part, access, missing, j)
+
+    def _unwritten(self, lanes: Lanes, part: Part, access: Access, missing: Array, j: int) -> None:
+        threads = lanes.threads() if part.where is None else lanes.threads()[part.where]
+        missing = np.broadcast_to(missing, threads.shape) if missing.size == 1 else missing
+        index = np.broadcast_to(part.index, threads.shape)[missing]
+        address = part.allocation.origin + (int(index[0]) + j) * access.size
+        message = f"a read of {access.size} bytes at {address:#x} that nothing wrote"
+        lanes.chunk.note("uninitialised", access.site, message, threads[missing], address)
+
+    def _parts(self, lanes: Lanes, address: Addresses, access: Access) -> list[Part]:
+        wrong = misaligned(lanes, address, access)
+        if wrong is None:
+            low, high = int(address.min()), int(address.max())
+            allocation = self._holding(low, high + access.span)
+            if allocation is not None:
+                return [Part(allocation, _index(address, allocation, access.size), None)]
+        return self._scattered(lanes, lanes.all(address), access, wrong)
+
+    def _holding(self, start: int, stop: int) -> Allocation | None:
+        last = self._last
+        if last is None or start < last.address or stop > last.end:
+            self._last = last = self.memory.find(start, stop - start)
+        return last
+
+    def _scattered(self, lanes: Lanes, address: Addresses, access: Access, wrong: Array | None) -> list[Part]:
+        """Return the parts of an access to several allocations, or with mistakes in it."""
+        held = self.memory.allocations()
+        ends = np.array([0, *(a.end for a in held)], np.uint64)
+        which = np.searchsorted(self.memory.starts(), address, side="right")
+        # Ends are below 2**63, so that the difference tells whether the whole access fits.
+        outside = (address >= ends[which]) | (ends[which] - address < access.span)
+        right = ~outside if wrong is None else ~(outside | wrong)
+        if outside.any():
+            self._outside(lanes, address, access, outside)
+        parts = []
+        for at in np.unique(which[right]):
+            where = np.flatnonzero(right & (which == at))
+            allocation = held[int(at) - 1]
+            parts.append(Part(allocation, _index(address[where], allocation, access.size), where))
+        return parts
+
+    def _outside(self, lanes: Lanes, address: Addresses, access: Access, outside: Array) -> None:
+        first = int(address[outside][0])
+        kind = self.memory.fault(first)
+        message = f"an access of {access.span} bytes at {first:#x}, {self._near(first, kind)}"
+        lanes.chunk.note(kind, access.site, message, lanes.threads()[outside], first)
+
+    def _near(self, address: int, kind: str) -> str:
+        if kind == "use-after-free":
+            return "which was freed"
+        before = [a for a in self.memory.allocations() if a.address <= address]
+        if not before:
+            return "where nothing is allocated"
+        past = address - before[-1].end
+        distance = f"{past} bytes past" if past >= 0 else f"{-past} bytes before"
+        return f"{distance} the end of {before[-1].size} bytes at {before[-1].address:#x}"
+
+
+def _index(address: Addresses, allocation: Allocation, size: int) -> Array:
+    offset = (address - np.uint64(allocation.origin)).view(np.int64)
+    return offset >> _SHIFTS[size] if size > 1 else offset
+
+
+_SHIFTS = {1: 0, 2: 1, 4: 2, 8: 3}

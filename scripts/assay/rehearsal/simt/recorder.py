@@ -1,0 +1,73 @@
+"""Findings of a launch, one for each kind and instruction, with how often it happened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..findings import Finding, Report
+from ..ptx.values import Instruction
+
+if TYPE_CHECKING:
+    from .chunk import Chunk
+
+
+class Recorder:
+    """Collects findings and what the kernel prints.
+
+    Args:
+        kernel: the entry's name.
+        files: ``.file`` index -> path.
+        most: distinct findings that are kept.
+    """
+
+    def __init__(self, kernel: str, files: Mapping[int, str], most: int) -> None:
+        self.kernel = kernel
+        self.printed = bytearray()
+        self.instructions = 0
+        self._files = files
+        self._most = most
+        self._found: dict[tuple[str, int], Finding] = {}
+
+    def note(  # noqa: PLR0913  # a finding has these parts
+        self,
+        kind: str,
+        site: Instruction,
+        message: str,
+        chunk: Chunk,
+        thread: int,
+        address: int | None,
+        count: int,
+    ) -> None:
+        """Add a finding, or to the count of the one that is known at this instruction.
+
+        Args:
+            kind: of ``findings.KINDS``.
+            site: the instruction.
+            message: a sentence.
+            chunk: whose thread it was.
+            thread: its number in the chunk.
+            address: what it meant.
+            count: threads that did the same.
+        """
+        key = (kind, site.line)
+        if key in self._found:
+            known = self._found[key]
+            self._found[key] = replace(known, count=known.count + count)
+        elif len(self._found) < self._most:
+            block, place = chunk.place(thread)
+            file = self._files.get(site.location.file, "")
+            self._found[key] = Finding(
+                kind, message, self.kernel, file, site.location.line, site.line, block, place, address, count
+            )
+
+    def where(self, site: Instruction) -> str:
+        """Return an instruction's place as words for a message."""
+        file = self._files.get(site.location.file, "")
+        source = f"{file}:{site.location.line}, " if file and site.location.line else ""
+        return f"{self.kernel} at {source}PTX line {site.line} (`{site.text}`)"
+
+    def report(self) -> Report:
+        """Return what was collected."""
+        return Report(tuple(self._found.values()), bytes(self.printed), self.instructions)
