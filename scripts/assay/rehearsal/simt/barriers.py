@@ -218,7 +218,9 @@ class Barriers:
         for item in items:
             np.minimum.at(lowest, chunk.warp[item.index], item.barrier.site.line)
         for item in items:
-            other = (lowest[chunk.warp[item.index]] != item.barrier.site.line) & blocks[chunk.block_of[item.index]]
+            other = (lowest[chunk.warp[item.index]] != item.barrier.site.line) & blocks[
+                chunk.block_of[item.index]
+            ]
             if item.barrier.aligned and other.any():
                 line = int(lowest[chunk.warp[item.index[other]]][0])
                 message = f"a barrier in divergent code: other threads of the warp are at the one of PTX line {line}"

@@ -67,7 +67,9 @@ def _assertfail(call: Call, lanes: Lanes) -> None:
     chunk = lanes.chunk
     message, file, _, function = (call.argument(lanes, n)[0] for n in range(4))
     line = int(call.argument(lanes, 2)[0])
-    texts = [read_string(chunk, int(address)).decode(errors="replace") for address in (message, file, function)]
+    texts = [
+        read_string(chunk, int(address)).decode(errors="replace") for address in (message, file, function)
+    ]
     sentence = f"{texts[1]}:{line}: {texts[2]}: Assertion `{texts[0]}` failed"
     chunk.note("assertion", call.site, sentence, lanes.threads(), None)
     raise TrapError("trap", sentence)

@@ -84,7 +84,9 @@ def half_calculation(f: Form, half: Callable[..., Array]) -> Callable[..., Array
     """Return an operation on halves, or pairs of them, from one on float64."""
 
     def calculate(*operands: Array) -> Array:
-        given = [from_half(operand, f.type, flush=flush if "ftz" in f.flags else None) for operand in operands]
+        given = [
+            from_half(operand, f.type, flush=flush if "ftz" in f.flags else None) for operand in operands
+        ]
         return to_half(half(*given), f.type, lambda value: finish(value, f))
 
     return calculate
@@ -208,7 +210,9 @@ def _with_nan(function: Callable[[Array, Array], Array]) -> Callable[[Array, Arr
 
 def _xor_sign(function: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
     """Return a function of the magnitudes whose result has the product's sign."""
-    return lambda a, b: np.copysign(function(np.abs(a), np.abs(b)), np.where(np.signbit(a) ^ np.signbit(b), -1.0, 1.0)).astype(a.dtype)
+    return lambda a, b: np.copysign(
+        function(np.abs(a), np.abs(b)), np.where(np.signbit(a) ^ np.signbit(b), -1.0, 1.0)
+    ).astype(a.dtype)
 
 
 def copy_sign(instruction: Instruction, scope: Scope) -> Step:

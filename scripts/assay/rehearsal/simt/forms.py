@@ -84,7 +84,9 @@ def arity(instruction: Instruction, count: int) -> tuple[Operand, ...]:
     return instruction.operands
 
 
-def unary(instruction: Instruction, scope: Scope, kind: Type, function: Callable[[Array], Array], result: Type) -> Step:
+def unary(
+    instruction: Instruction, scope: Scope, kind: Type, function: Callable[[Array], Array], result: Type
+) -> Step:
     """Return ``d = function(a)``."""
     d, a = arity(instruction, 2)
     put, first = writer(d, result), reader(a, kind, scope)

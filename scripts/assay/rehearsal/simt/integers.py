@@ -118,7 +118,9 @@ def multiply(instruction: Instruction, scope: Scope) -> Step:
     if "wide" in f.flags:
         result = wider(f.type)
         wide = dtype(result)
-        return binary(instruction, scope, (f.type, f.type), lambda a, b: a.astype(wide) * b.astype(wide), result)
+        return binary(
+            instruction, scope, (f.type, f.type), lambda a, b: a.astype(wide) * b.astype(wide), result
+        )
     return binary(instruction, scope, (f.type, f.type), high if "hi" in f.flags else np.multiply, f.type)
 
 

@@ -109,7 +109,9 @@ def _check(kernel: Kernel, grid: Index, block: Index, parameters: bytes, shared_
     elif any(not 1 <= size <= most for size, most in zip(block, _BLOCK, strict=True)):
         wrong = f"a block of {block} threads"
     elif threads > kernel.attributes.max_threads_per_block:
-        wrong = f"a block of {threads} threads; {function.name} takes {kernel.attributes.max_threads_per_block}"
+        wrong = (
+            f"a block of {threads} threads; {function.name} takes {kernel.attributes.max_threads_per_block}"
+        )
     elif function.reqntid is not None and block != function.reqntid:
         wrong = f"a block of {block} threads; {function.name} requires {function.reqntid}"
     elif len(parameters) < function.parameter_bytes:
@@ -183,4 +185,3 @@ def _chunk(started: Launch, kernel: Kernel, window: int, first: int, blocks: int
     }
     chunk.spaces["generic"] = GenericSpace(chunk.spaces)
     return chunk
-

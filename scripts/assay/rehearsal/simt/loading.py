@@ -184,7 +184,9 @@ def _check_sizes(module: Module) -> None:
             raise PtxError(variable.line, variable.name, f"{variable.size} bytes of shared memory")
 
 
-def _initialise(module: Module, placed: Mapping[str, Placed], code: Mapping[str, int], memory: Memory) -> None:
+def _initialise(
+    module: Module, placed: Mapping[str, Placed], code: Mapping[str, int], memory: Memory
+) -> None:
     """Write the initial values; what has none is zero (section 5.4.4)."""
     for name, place in placed.items():
         variable = module.variables[name]
@@ -197,7 +199,9 @@ def _initialise(module: Module, placed: Mapping[str, Placed], code: Mapping[str,
             if reference.mask is not None:
                 address = address >> _lowest_bit(reference.mask) & 0xFF
             value = address & ((1 << 8 * reference.width) - 1)
-            image[reference.offset : reference.offset + reference.width] = value.to_bytes(reference.width, "little")
+            image[reference.offset : reference.offset + reference.width] = value.to_bytes(
+                reference.width, "little"
+            )
         memory.write(place.address, image)
 
 
@@ -279,7 +283,9 @@ def _shared_layout(module: Module, functions: list[Function]) -> SharedLayout:
         offset = start + variable.size + _RED_ZONE
         size = aligned(size, variable.align) + variable.size
     if size > MAX_STATIC_SHARED:
-        raise PtxError(functions[0].line, functions[0].name, f"{size} bytes of shared variables; at most 48 KiB")
+        raise PtxError(
+            functions[0].line, functions[0].name, f"{size} bytes of shared variables; at most 48 KiB"
+        )
     dynamic = aligned(offset, 128)
     offsets |= {(owner, v.name): dynamic for owner, v in variables if not v.size}
     return SharedLayout(offsets, tuple(segments), dynamic, size, _granule(functions))
@@ -311,7 +317,9 @@ _SPACES = frozenset({"global", "const", "shared", "local", "param"})
 _WIDEST = 8
 
 
-def _attributes(module: Module, entry: Function, functions: list[Function], shared: SharedLayout) -> Attributes:
+def _attributes(
+    module: Module, entry: Function, functions: list[Function], shared: SharedLayout
+) -> Attributes:
     bound = entry.reqntid or entry.maxntid
     version = module.version.split(".")
     target = "".join(c for c in module.target if c.isdigit())
@@ -324,4 +332,3 @@ def _attributes(module: Module, entry: Function, functions: list[Function], shar
         ptx_version=10 * int(version[0]) + int(version[1]),
         binary_version=int(target or 0),
     )
-

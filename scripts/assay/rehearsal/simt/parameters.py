@@ -26,7 +26,9 @@ class ParameterSpace:
         if wrong.any():
             mask = lanes.all(wrong)
             first = int(lanes.all(address)[mask][0])
-            message = f"an access of {access.span} bytes at offset {first:#x} of {buffer.size} bytes of parameters"
+            message = (
+                f"an access of {access.span} bytes at offset {first:#x} of {buffer.size} bytes of parameters"
+            )
             lanes.chunk.note("out-of-bounds", access.site, message, lanes.threads()[mask], first)
         odd = misaligned(lanes, address, access)
         if odd is not None:

@@ -91,7 +91,9 @@ def _piece(match: re.Match[bytes]) -> _Piece:
     return _Piece(match, letter, stars, 8 if wide else 4)
 
 
-def _columns(lanes: Lanes, site: Instruction, pieces: Sequence[_Piece], arguments: Addresses) -> list[list[int]]:
+def _columns(
+    lanes: Lanes, site: Instruction, pieces: Sequence[_Piece], arguments: Addresses
+) -> list[list[int]]:
     """Return the raw bits of each argument, for each thread; each argument is aligned to its size."""
     columns: list[list[int]] = []
     offset = 0
@@ -165,4 +167,3 @@ def _float(head: str, letter: int, bits: int) -> bytes:
 
 def _signed(bits: int, size: int) -> int:
     return bits - (1 << 8 * size) if bits >> (8 * size - 1) else bits
-

@@ -283,7 +283,9 @@ class Scheduler:
             self._calls += 1
         self._registers += frame.program.register_bytes * self._chunk.threads
         if self._registers > self._chunk.launch.limits.memory and parent is not None:
-            raise TrapError("memory", "the registers of nested calls take more memory than the launch may use")
+            raise TrapError(
+                "memory", "the registers of nested calls take more memory than the launch may use"
+            )
         self._chunk.local.ensure(frame.local_base + frame.program.local_bytes)
         return frame
 

@@ -22,7 +22,17 @@ if TYPE_CHECKING:
     from .linking import Scope
 
 _SPACES = frozenset(
-    {"global", "const", "shared", "local", "param", "shared::cta", "shared::cluster", "param::entry", "param::func"}
+    {
+        "global",
+        "const",
+        "shared",
+        "local",
+        "param",
+        "shared::cta",
+        "shared::cluster",
+        "param::entry",
+        "param::func",
+    }
 )
 _ORDERS = frozenset({"weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"})
 _SCOPES = frozenset({"cta", "cluster", "gpu", "sys"})
@@ -112,7 +122,10 @@ def _load_parameter(scope: Scope, name: str, offset: int, access: Access, puts: 
         chosen = lanes.pick(held)
         for number, put in enumerate(puts):
             at = offset + number * access.size
-            put(lanes, np.ascontiguousarray(chosen[:, at : at + access.size]).view(RAW[access.size]).reshape(-1))
+            put(
+                lanes,
+                np.ascontiguousarray(chosen[:, at : at + access.size]).view(RAW[access.size]).reshape(-1),
+            )
 
     return from_frame
 
@@ -186,7 +199,9 @@ _OPERATIONS = frozenset(atomics.UFUNCS) | frozenset(atomics.OTHERS)
 
 def atomic(instruction: Instruction, scope: Scope) -> Step:
     """Build ``atom`` and ``red``."""
-    f = form(instruction, _SPACES | _ORDERS | _SCOPES | _OPERATIONS | {"noftz", "L2::cache_hint"}, _ATOMIC_TYPES)
+    f = form(
+        instruction, _SPACES | _ORDERS | _SCOPES | _OPERATIONS | {"noftz", "L2::cache_hint"}, _ATOMIC_TYPES
+    )
     name = f.one_of(_OPERATIONS, "")
     if not name or (f.type.kind == "f" and name not in {"add", "exch"}):
         raise UnsupportedError(f"there is no atomic .{name} of .{f.type.name}")
@@ -236,7 +251,20 @@ def nothing(_instruction: Instruction, _scope: Scope) -> Step:
 
 def fence(instruction: Instruction, _scope: Scope) -> Step:
     """Build ``membar`` and ``fence``: execution is in order, so that they only order shared accesses."""
-    known = {"cta", "gl", "sys", "gpu", "cluster", "sc", "acq_rel", "acquire", "release", "proxy", "async", "alias"}
+    known = {
+        "cta",
+        "gl",
+        "sys",
+        "gpu",
+        "cluster",
+        "sc",
+        "acq_rel",
+        "acquire",
+        "release",
+        "proxy",
+        "async",
+        "alias",
+    }
     for modifier in instruction.modifiers:
         if modifier not in known:
             raise UnsupportedError(f".{modifier} is not supported here")
@@ -260,7 +288,10 @@ def copy_async(instruction: Instruction, scope: Scope) -> Step:
     if size.value not in {4, 8, 16} or len(rest) > 1:
         raise UnsupportedError("only cp.async of 4, 8 or 16 bytes is supported")
     access = Access(instruction, 4, size.value // 4)
-    target, source = address_reader(to.base, to.offset, scope), address_reader(start.base, start.offset, scope)
+    target, source = (
+        address_reader(to.base, to.offset, scope),
+        address_reader(start.base, start.offset, scope),
+    )
     if not rest or "L2::cache_hint" in modifiers:
         return lambda lanes: _copy(lanes, target(lanes), source(lanes), access)
     return _partial_copy(target, source, access, reader(rest[0], TYPES["u32"], scope))
@@ -282,7 +313,9 @@ def _partial_copy(target: Reader, source: Reader, access: Access, given: Reader)
             there = size >= (number + 1) * access.size
             value = np.zeros(lanes.count, RAW[access.size])
             if there.any():
-                value[there] = lanes.chunk.spaces["global"].load(lanes.narrow(there), start[there] + offset, one)[0]
+                value[there] = lanes.chunk.spaces["global"].load(
+                    lanes.narrow(there), start[there] + offset, one
+                )[0]
             lanes.chunk.spaces["shared"].store(lanes, to + offset, one, (value,))
 
     return step
