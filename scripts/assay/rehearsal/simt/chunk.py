@@ -129,7 +129,7 @@ class Chunk:
 
     def order(self, lanes: Lanes) -> None:
         """Order the active threads' accesses to shared memory behind everything before: a fence."""
-        self.shared.synchronise(lanes.threads())
+        self.shared.fence(lanes.threads())
 
     def forget(self) -> None:
         """Note that an allocation was freed."""

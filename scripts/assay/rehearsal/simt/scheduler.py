@@ -197,16 +197,20 @@ class Scheduler:
             self._push(lanes.frame, rank, lanes.index)
             return None
         if lanes.count == self._chunk.living:
-            end.meeting.run(lanes)
+            self._run_meeting(lanes, end)
             return end.then
         complete = self._present(lanes, end)
         if complete.any():
             going = lanes if complete.all() else lanes.narrow(complete)
-            end.meeting.run(going)
+            self._run_meeting(going, end)
             self._push(lanes.frame, end.then, going.index)
         if not complete.all():
             self._meeting[key] = (lanes.frame, rank, lanes.threads()[~complete])
         return None
+
+    def _run_meeting(self, lanes: Lanes, end: Meet) -> None:
+        end.meeting.run(lanes)
+        self._chunk.shared.meet(lanes.threads())
 
     def _present(self, lanes: Lanes, end: Meet) -> Array:
         """Return which threads have all the living members of their mask beside them."""

@@ -54,6 +54,7 @@ class SharedSpace:
             np.zeros(count, np.int64) for _ in range(4)
         )
         self._clock = 1
+        self._fenced = False
         self._block_since = np.full(chunk.threads, 1 << _THREAD_BITS)
         self._warp_since = self._block_since.copy()
         self._thread = chunk.in_block.astype(np.int64)
@@ -73,12 +74,33 @@ class SharedSpace:
             valid[start:stop] = True
         return valid
 
-    def synchronise(self, threads: Array | slice, *, warp: bool = False) -> None:
-        """Order these threads behind everything before: a barrier, or with ``warp`` within their warp only."""
+    def synchronise(self, threads: Array | slice) -> None:
+        """Order these threads behind everything before: a barrier of the block."""
+        self._clock += 1
+        self._warp_since[threads] = self._block_since[threads] = self._clock << _THREAD_BITS
+
+    def fence(self, threads: Array) -> None:
+        """Order these threads behind everything before: a fence or an acquire."""
+        self.synchronise(threads)
+        self._fenced = True
+
+    def synchronise_warp(self, threads: Array) -> None:
+        """Order these threads behind everything before within their warps (``bar.warp.sync``)."""
         self._clock += 1
         self._warp_since[threads] = self._clock << _THREAD_BITS
-        if not warp:
-            self._block_since[threads] = self._clock << _THREAD_BITS
+
+    def meet(self, threads: Array) -> None:
+        """Let threads of a warp that met share what one of them is ordered behind by a fence.
+
+        Cooperative groups rely on it: one lane acquires, a shuffle hands on what it saw.
+        """
+        if not self._fenced:
+            return
+        since, warps = self._block_since[threads], self._chunk.warp[threads]
+        latest = np.zeros(self._chunk.blocks * self._chunk.warps_per_block, np.int64)
+        np.maximum.at(latest, warps, since)
+        self._block_since[threads] = latest[warps]
+        self._warp_since[threads] = np.maximum(self._warp_since[threads], latest[warps])
 
     def load(self, lanes: Lanes, address: Addresses, access: Access) -> tuple[Array, ...]:
         """Return the elements: see ``access.Space``."""
@@ -131,7 +153,7 @@ class SharedSpace:
         if outside.any():
             self._outside(lanes, address, access, lanes.all(outside))
             wrong = outside if wrong is None else wrong | outside
-        base = self._base[:1] if address.shape[0] == 1 else lanes.pick(self._base)
+        base = self._base[:1] if self._chunk.blocks == 1 else lanes.pick(self._base)
         return offset + base, None if wrong is None else ~lanes.all(wrong)
 
     def _outside(self, lanes: Lanes, address: Addresses, access: Access, outside: Array) -> None:

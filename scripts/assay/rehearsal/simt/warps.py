@@ -80,10 +80,9 @@ def shuffle(instruction: Instruction, scope: Scope) -> Meeting:
         by = offset(lanes).astype(np.int64) & 31
         from_lane, valid = _source_lane(mode, lane, by, clamp(lanes).astype(np.int64))
         spread, present = exchange(lanes, source(lanes))
-        thread = lanes.threads() - lane + from_lane
-        inside = np.minimum(thread, lanes.chunk.threads - 1)
-        there = present[inside] & (lanes.chunk.block_of[inside] == lanes.pick(lanes.chunk.block_of))
-        put(lanes, np.where(there, spread[inside], np.uint32(0)))
+        thread, exists = _thread_of(lanes, from_lane)
+        there = present[thread] & exists
+        put(lanes, np.where(there, spread[thread], np.uint32(0)))
         if put_valid is not None:
             put_valid(lanes, valid)
 
@@ -171,13 +170,23 @@ def _each_lane(lanes: Lanes, value: Array) -> list[tuple[int, Array, Array]]:
     """Return, for each lane of a warp, its value as every active thread of the warp sees it, and whether it is active."""
     chunk = lanes.chunk
     spread, present = exchange(lanes, value)
-    first = lanes.threads() - lanes.pick(chunk.lane).astype(np.int64)
-    block = lanes.pick(chunk.block_of)
     seen = []
     for lane in range(min(WARP, chunk.per_block)):
-        thread = np.minimum(first + lane, chunk.threads - 1)
-        seen.append((lane, spread[thread], present[thread] & (chunk.block_of[thread] == block)))
+        thread, exists = _thread_of(lanes, np.int64(lane))
+        seen.append((lane, spread[thread], present[thread] & exists))
     return seen
+
+
+def _thread_of(lanes: Lanes, lane: Array | np.int64) -> tuple[Array, Array]:
+    """Return the number of a lane of each active thread's warp, and whether the block has that thread.
+
+    The last warp of a block may be short; there the number is that of the block's first thread.
+    """
+    chunk = lanes.chunk
+    in_block = lanes.pick(chunk.in_block).astype(np.int64)
+    wanted = in_block - in_block % WARP + lane
+    exists = wanted < chunk.per_block
+    return lanes.pick(chunk.block_of) * chunk.per_block + np.where(exists, wanted, 0), exists
 
 
 _REDUCTIONS: dict[str, Callable[[Array, Array], Array]] = {
@@ -238,7 +247,7 @@ def warp_barrier(instruction: Instruction, scope: Scope) -> Meeting:
     (members,) = arity(instruction, 1)
     return Meeting(
         reader(members, U32, scope),
-        lambda lanes: lanes.chunk.shared.synchronise(lanes.threads(), warp=True),
+        lambda lanes: lanes.chunk.shared.synchronise_warp(lanes.threads()),
     )
 
 
