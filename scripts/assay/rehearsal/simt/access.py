@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+import numpy as np
+
 from ..arrays import Addresses, Array
 from ..ptx.values import Instruction
 
@@ -61,10 +63,10 @@ def misaligned(lanes: Lanes, address: Addresses, access: Access) -> Array | None
     """Record misaligned accesses and return which threads made them, or None if none did."""
     if access.span == 1:
         return None
-    wrong: Array = (address & address.dtype.type(access.span - 1)) != 0
-    if not wrong.any():
+    low = access.span - 1
+    if not int(np.bitwise_or.reduce(address, initial=0)) & low:
         return None
-    wrong = lanes.all(wrong)
+    wrong = lanes.all((address & address.dtype.type(low)) != 0)
     first = int(lanes.all(address)[wrong][0])
     message = f"an access of {access.span} bytes at {first:#x}, which is no multiple of {access.span}"
     lanes.chunk.note("misaligned", access.site, message, lanes.threads()[wrong], first)

@@ -37,6 +37,7 @@ class Launch:
         shared_dynamic, shared_total: bytes of shared memory of a block.
         number: of the launch.
         functions: the number that stands for a function's address -> its name.
+        geometries: what was made for chunks of so many blocks.
         deadline: of the monotonic clock.
     """
 
@@ -50,12 +51,19 @@ class Launch:
     shared_total: int = 0
     number: int = 0
     functions: dict[int, str] = field(default_factory=dict)
+    geometries: dict[int, Geometry] = field(default_factory=dict)
     deadline: float = field(init=False)
     _last: int = 0
 
     def __post_init__(self) -> None:
         """Start the clock."""
         self.deadline = time.monotonic() + self.limits.seconds
+
+    def geometry(self, blocks: int) -> Geometry:
+        """Return the numbers of a chunk of so many blocks."""
+        if blocks not in self.geometries:
+            self.geometries[blocks] = Geometry(self.block, blocks)
+        return self.geometries[blocks]
 
     def now(self) -> int:
         """Return a count of nanoseconds that never stands still."""
@@ -77,25 +85,19 @@ class Launch:
             raise TrapError("deadline", f"the kernel ran for more than {self.limits.seconds:g} s")
 
 
-class Chunk:
-    """``blocks`` blocks from number ``first`` (x fastest), thread after thread.
+class Geometry:
+    """Numbers that are the same for every chunk of so many blocks.
 
     Attributes:
-        launch: what they share.
-        threads: of all blocks; ``per_block`` of one.
+        blocks: how many; ``per_block`` threads of one; ``threads`` of all; ``warps_per_block``.
         numbers: 0 … threads - 1.
         in_block: each thread's number in its block; ``lane`` in its warp; ``warp`` its warp's number in the chunk.
-        block_of: each thread's block, counted from ``first``.
-        thread_index, block_index: by axis; a block axis has one element where all blocks agree.
-        alive: which threads have not exited; ``living`` how many.
-        exited: of each block, how many threads have exited.
-        strong: volatile, atomic and ordered accesses so far (a loop without any cannot wait for another thread).
+        block_of: each thread's block, counted from the chunk's first.
+        thread_index: each thread's index in its block, by axis.
     """
 
-    def __init__(self, launch: Launch, first: int, blocks: int) -> None:
-        x, y, z = launch.block
-        self.launch = launch
-        self.first = first
+    def __init__(self, block: Index, blocks: int) -> None:
+        x, y, z = block
         self.blocks = blocks
         self.per_block = x * y * z
         self.threads = blocks * self.per_block
@@ -106,10 +108,38 @@ class Chunk:
         self.block_of: Array = np.repeat(np.arange(blocks), self.per_block)
         self.lane: Array = self.in_block % np.uint32(WARP)
         self.warp: Array = self.block_of * self.warps_per_block + self.in_block // WARP
-        self.thread_index = tuple(np.tile(axis, blocks) for axis in _split(inside, launch.block))
-        self.block_index = tuple(
-            self._axis(axis) for axis in _split(np.arange(first, first + blocks), launch.grid)
-        )
+        self.thread_index = tuple(np.tile(axis, blocks) for axis in _split(inside, block))
+
+
+class Chunk:
+    """Blocks from number ``first`` on (x fastest), thread after thread.
+
+    Attributes:
+        launch: what they share.
+        threads, blocks, per_block, warps_per_block, numbers, in_block, lane, warp, block_of, thread_index: as in
+            ``Geometry``.
+        block_index: each thread's block index, by axis; of one element where all blocks agree.
+        alive: which threads have not exited; ``living`` how many.
+        exited: of each block, how many threads have exited.
+        strong: volatile, atomic and ordered accesses so far (a loop without any cannot wait for another thread).
+        spaces: the memory spaces by name.
+    """
+
+    def __init__(self, launch: Launch, first: int, blocks: int) -> None:
+        geometry = launch.geometry(blocks)
+        self.launch = launch
+        self.first = first
+        self.blocks = blocks
+        self.per_block = geometry.per_block
+        self.threads = geometry.threads
+        self.warps_per_block = geometry.warps_per_block
+        self.numbers = geometry.numbers
+        self.in_block = geometry.in_block
+        self.block_of = geometry.block_of
+        self.lane = geometry.lane
+        self.warp = geometry.warp
+        self.thread_index = geometry.thread_index
+        self.block_index = tuple(self._axis(axis) for axis in _split(np.arange(first, first + blocks), launch.grid))
         self.alive: Array = np.ones(self.threads, np.bool_)
         self.living = self.threads
         self.exited: Array = np.zeros(blocks, np.int64)
@@ -141,7 +171,10 @@ class Chunk:
         """Note that threads have exited."""
         self.alive[threads] = False
         self.living -= threads.size
-        self.exited += np.bincount(self.block_of[threads], minlength=self.blocks)
+        if threads.size == self.threads:
+            self.exited += self.per_block
+        else:
+            self.exited += np.bincount(self.block_of[threads], minlength=self.blocks)
 
     def note(self, kind: str, site: Instruction, message: str, threads: Array, address: int | None) -> None:
         """Record a finding of these threads of the chunk; the first stands for all."""

@@ -22,18 +22,37 @@ class Part:
 
     Attributes:
         allocation: which.
-        index: of the first element of each thread's vector, counted in elements.
+        index: of the first element of each thread's vector, counted in elements; where each thread's follows that
+            of the one before, the slice of them all.
         where: which of the active threads they belong to, None for all.
     """
 
     allocation: Allocation
-    index: Array
+    index: Array | slice
     where: Array | None
 
     def elements(self, size: int) -> Array:
         """Return the allocation's bytes as elements of so many bytes, in place."""
         data = self.allocation.data
         return data[: data.size // size * size].view(RAW[size])
+
+    def at(self, number: int) -> Array | slice:
+        """Return the index of an element of each thread's vector."""
+        if isinstance(self.index, slice):
+            return slice(self.index.start + number, self.index.stop + number, self.index.step)
+        return self.index + number if number else self.index
+
+    def numbers(self) -> Array:
+        """Return the index as numbers."""
+        if isinstance(self.index, slice):
+            return np.arange(self.index.start, self.index.stop, self.index.step)
+        return self.index
+
+    def bounds(self) -> tuple[int, int]:
+        """Return the first and the last index; there is one at least."""
+        if isinstance(self.index, slice):
+            return self.index.start, self.index.stop - self.index.step
+        return int(self.index.min()), int(self.index.max())
 
 
 class GlobalSpace:
@@ -49,13 +68,13 @@ class GlobalSpace:
         if len(parts) == 1 and parts[0].where is None:
             self._read(lanes, parts[0], access)
             elements = parts[0].elements(access.size)
-            return tuple(elements[parts[0].index + j if j else parts[0].index] for j in range(access.count))
+            return tuple(np.array(elements[parts[0].at(j)]) for j in range(access.count))
         found = tuple(np.zeros(lanes.count, RAW[access.size]) for _ in range(access.count))
         for part in parts:
             self._read(lanes, part, access)
             elements = part.elements(access.size)
             for j in range(access.count):
-                found[j][part.where] = elements[part.index + j]
+                found[j][part.where] = elements[part.at(j)]
         return found
 
     def store(self, lanes: Lanes, address: Addresses, access: Access, values: tuple[Array, ...]) -> None:
@@ -64,7 +83,7 @@ class GlobalSpace:
             elements = part.elements(access.size)
             for j, value in enumerate(values):
                 chosen = value if value.shape[0] == 1 or part.where is None else value[part.where]
-                elements[part.index + j if j else part.index] = chosen
+                elements[part.at(j)] = chosen
             self._mark(part, access)
 
     def atomic(self, lanes: Lanes, address: Addresses, access: Access, update: Update) -> Array:
@@ -72,7 +91,7 @@ class GlobalSpace:
         old = np.zeros(lanes.count, RAW[access.size])
         for part in self._parts(lanes, lanes.all(address), access):
             self._read(lanes, part, access)
-            before = update(part.elements(access.size), part.index, part.where)
+            before = update(part.elements(access.size), part.numbers(), part.where)
             old[slice(None) if part.where is None else part.where] = before
             self._mark(part, access)
         return old
@@ -83,34 +102,45 @@ class GlobalSpace:
 
     def _mark(self, part: Part, access: Access) -> None:
         written = part.allocation.written
-        if not written.complete and part.index.size:
+        if written.complete:
+            return
+        if isinstance(part.index, slice):
+            first, last = part.bounds()
+            written.mark(first * access.size, (last + access.count) * access.size)
+        elif part.index.size:
             written.mark_elements(part.index // access.count if access.count > 1 else part.index, access.span)
 
     def _read(self, lanes: Lanes, part: Part, access: Access) -> None:
         """Record reads of elements none of whose bytes was ever written."""
         written = part.allocation.written
-        if written.complete or not part.index.size:
+        if written.complete or (not isinstance(part.index, slice) and not part.index.size):
             return
-        first, last = int(part.index.min()), int(part.index.max()) + access.count
-        if written.covers(first * access.size, last * access.size):
+        first, last = part.bounds()
+        if written.covers(first * access.size, (last + access.count) * access.size):
             return
         for j in range(access.count):
-            missing = written.unwritten(part.index + j, access.size)
+            missing = written.unwritten(part.numbers() + j, access.size)
             if missing.any():
                 self._unwritten(lanes, part, access, missing, j)
 
     def _unwritten(self, lanes: Lanes, part: Part, access: Access, missing: Array, j: int) -> None:
         threads = lanes.threads() if part.where is None else lanes.threads()[part.where]
         missing = np.broadcast_to(missing, threads.shape) if missing.size == 1 else missing
-        index = np.broadcast_to(part.index, threads.shape)[missing]
+        index = np.broadcast_to(part.numbers(), threads.shape)[missing]
         address = part.allocation.origin + (int(index[0]) + j) * access.size
         message = f"a read of {access.size} bytes at {address:#x} that nothing wrote"
         lanes.chunk.note("uninitialised", access.site, message, threads[missing], address)
 
     def _parts(self, lanes: Lanes, address: Addresses, access: Access) -> list[Part]:
+        low, high = int(address.min()), int(address.max())
+        if _consecutive(address, low, high, access.span):
+            allocation = self._holding(low, high + access.span)
+            if allocation is not None:
+                start = (low - allocation.origin) // access.size
+                stop = start + address.size * access.count
+                return [Part(allocation, slice(start, stop, access.count), None)]
         wrong = misaligned(lanes, address, access)
         if wrong is None:
-            low, high = int(address.min()), int(address.max())
             allocation = self._holding(low, high + access.span)
             if allocation is not None:
                 return [Part(allocation, _index(address, allocation, access.size), None)]
@@ -154,6 +184,13 @@ class GlobalSpace:
         past = address - before[-1].end
         distance = f"{past} bytes past" if past >= 0 else f"{-past} bytes before"
         return f"{distance} the end of {before[-1].size} bytes at {before[-1].address:#x}"
+
+
+def _consecutive(address: Addresses, low: int, high: int, span: int) -> bool:
+    """Return whether each thread's access follows that of the one before, aligned and without a gap."""
+    if high - low != (address.size - 1) * span or low % span or int(address[0]) != low:
+        return False
+    return bool((address[1:] - address[:-1] == span).all())
 
 
 def _index(address: Addresses, allocation: Allocation, size: int) -> Array:

@@ -55,10 +55,11 @@ class SharedSpace:
         )
         self._clock = 1
         self._fenced = False
-        self._block_since = np.full(chunk.threads, 1 << _THREAD_BITS)
+        threads = chunk.threads if size else 0
+        self._block_since = np.full(threads, 1 << _THREAD_BITS)
         self._warp_since = self._block_since.copy()
-        self._thread = chunk.in_block.astype(np.int64)
-        self._base = chunk.block_of * self._stride
+        self._thread = chunk.in_block[:threads].astype(np.int64)
+        self._base = chunk.block_of[:threads] * self._stride
 
     @staticmethod
     def bytes_needed(size: int, granule: int) -> int:
@@ -76,18 +77,20 @@ class SharedSpace:
 
     def synchronise(self, threads: Array | slice) -> None:
         """Order these threads behind everything before: a barrier of the block."""
-        self._clock += 1
-        self._warp_since[threads] = self._block_since[threads] = self._clock << _THREAD_BITS
+        if self._size:
+            self._clock += 1
+            self._warp_since[threads] = self._block_since[threads] = self._clock << _THREAD_BITS
 
     def fence(self, threads: Array) -> None:
         """Order these threads behind everything before: a fence or an acquire."""
         self.synchronise(threads)
-        self._fenced = True
+        self._fenced = bool(self._size)
 
     def synchronise_warp(self, threads: Array) -> None:
         """Order these threads behind everything before within their warps (``bar.warp.sync``)."""
-        self._clock += 1
-        self._warp_since[threads] = self._clock << _THREAD_BITS
+        if self._size:
+            self._clock += 1
+            self._warp_since[threads] = self._clock << _THREAD_BITS
 
     def meet(self, threads: Array) -> None:
         """Let threads of a warp that met share what one of them is ordered behind by a fence.
