@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from tests.bench.engine import engine_share
+from tests.bench.evidence import evidence_lines
 from tests.bench.measure import Line, table
 from tests.bench.start import verify_start, version_start
 
@@ -21,6 +22,7 @@ def main() -> int:
     """Run every benchmark, print the table, and return the exit code."""
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
         lines: list[Line] = [version_start(), verify_start(PROJECT), engine_share(Path(folder))]
+        lines += evidence_lines(Path(folder))
     sys.stdout.write(table(lines))
     return 1 if any(line.missed for line in lines) else 0
 
