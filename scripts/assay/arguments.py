@@ -66,6 +66,14 @@ def _add_gate(parser: argparse.ArgumentParser) -> None:
     _add_run(parser)
 
 
+def _add_rehearse(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``rehearse``."""
+    parser.add_argument("gate", nargs="?", metavar="GATE", help="one gate and those it needs (default: all)")
+    parser.add_argument("name", nargs="?", metavar="CHAIN", help="after `chain`: one chain, within seconds")
+    parser.add_argument("--watch", action="store_true", help="run the chain again whenever it is saved")
+    _add_run(parser)
+
+
 def _add_run(parser: argparse.ArgumentParser) -> None:
     """Add what every run takes."""
     _add_project(parser)
@@ -127,6 +135,7 @@ def _add_fetch(parser: argparse.ArgumentParser) -> None:
 
 _COMMANDS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...] = (
     ("qualify", "run every planned gate and leave a bundle", _add_qualify),
+    ("rehearse", "run everything on the CPU, or one gate or chain; qualifies nothing", _add_rehearse),
     ("gate", "run one gate and those it needs; an outcome, no verdict", _add_gate),
     ("verify", "check a bundle, trusting nothing in it", _add_verify),
     ("show", "print what a bundle says, after verifying it", _add_show),

@@ -44,6 +44,7 @@ class GateContext:
         self.plan_digest = setup.plan_digest
         self.artifact = setup.artifact
         self.deadline_s = deadline_s
+        self.rehearsal = setup.rehearsal
         self.commands: list[Command] = []
         self.artifacts: list[Artifact] = []
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from assay.canonical import digest
 from assay.engine.roots import named_roots
 from assay.errors import UsageError
+from assay.gates.rehearsal import Rehearsal
 from assay.machine import Machine
 from assay.model import Platform
 from assay.plan import Plan, load_plan, plan_json
@@ -46,6 +47,7 @@ class Prepared:
     platform: Platform
     selection: Selection
     redactor: Redactor
+    rehearsal: Rehearsal | None = None
 
 
 def prepare(request: Request) -> Prepared:

@@ -49,7 +49,16 @@ def qualify(request: Request, say: Say) -> tuple[int, Json]:
     """
     prepared = prepare(request)
     check_qualifies(prepared.plan)
-    ran = run_plan(prepared, rows(prepared.plan), _receipts(request), say)
+    return run_to_verdict(prepared, say)
+
+
+def run_to_verdict(prepared: Prepared, say: Say) -> tuple[int, Json]:
+    """Run every gate of a prepared plan, bundle, verify and say; return the exit code and ``verdict.json``.
+
+    Raises:
+        AssayError: the run folder or the bundle cannot be written.
+    """
+    ran = run_plan(prepared, rows(prepared.plan), _receipts(prepared.request), say)
     bundle = write_bundle(ran.folder.path)
     verified = verify_bundle(bundle.path, expect_digest=bundle.digest)
     document = verified.to_json()
@@ -67,11 +76,19 @@ def run_gate_alone(request: Request, name: str, say: Say) -> tuple[int, Json]:
         AssayError: the run folder cannot be written.
     """
     prepared = prepare(request)
-    if name != BUILD:
-        prepared = _at_work(prepared)
+    return run_one_gate(prepared if name == BUILD else _at_work(prepared), name, say)
+
+
+def run_one_gate(prepared: Prepared, name: str, say: Say) -> tuple[int, Json]:
+    """Run one gate of a prepared plan and those it needs; return the exit code and its receipt.
+
+    Raises:
+        PlanError: there is no such gate.
+        AssayError: the run folder cannot be written.
+    """
     wanted = row(prepared.plan, name)
     chosen = (*_needed_rows(prepared, wanted), wanted)
-    folder = _receipts(request) / GATES / name
+    folder = _receipts(prepared.request) / GATES / name
     ran = run_plan(prepared, chosen, folder, say)
     prune_runs(folder)
     receipt = ran.results[name].receipt

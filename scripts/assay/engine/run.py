@@ -68,6 +68,7 @@ def _setup(prepared: Prepared, folder: Path, nonce: str, rows: tuple[GateRow, ..
         observe=observers(prepared.plan, tuple(row.name for row in rows)),
         monotonic_ns=time.monotonic_ns,
         now=lambda: dt.datetime.now(dt.UTC),
+        rehearsal=prepared.rehearsal,
     )
 
 

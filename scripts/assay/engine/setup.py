@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.gates.context import Context
+from assay.gates.rehearsal import Rehearsal
 from assay.judge.case import Case
 from assay.judge.row import GateRow
 from assay.machine import Machine
@@ -39,6 +40,7 @@ class Setup:
         observe: what each gate observes with, by name.
         monotonic_ns: a monotonic clock in nanoseconds.
         now: wall clock, UTC.
+        rehearsal: what takes a GPU's place, None outside a rehearsal.
     """
 
     machine: Machine
@@ -55,6 +57,7 @@ class Setup:
     observe: Mapping[str, Observe]
     monotonic_ns: Callable[[], int]
     now: Callable[[], dt.datetime]
+    rehearsal: Rehearsal | None = None
 
     def case(self, facts: Mapping[str, Facts]) -> Case:
         """Return what a judge knows, given the facts of earlier gates."""

@@ -7,6 +7,7 @@ for itself: mapped files, open device nodes, digests, NVML's and the kernel's wo
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from assay.gates.chain_session import Deadlines, Driven, Session, drive
 from assay.gates.childenv import ChildSetup, prepare_child
 from assay.gates.context import Context
 from assay.gates.probes import Probes, probes_of
+from assay.gates.rehearsal import rehearsal_facts
 from assay.judge.case import Case
 from assay.judge.reading import mapping
 from assay.model import Facts, Json
@@ -43,7 +45,7 @@ def observe(context: Context) -> Facts:
         context.plan, context.plan_digest, context.platform, context.nonce, context.challenge, context.facts
     )
     wgpu = needs_wgpu(context.plan.planned_chains(context.platform))
-    setup = prepare_child(context, interface=WGPU_NATIVE if wgpu else "")
+    setup = prepare_child(context, interface=WGPU_NATIVE if wgpu else "", rehearsed=True)
     return observe_child(context, setup, make_request(context, case), probes_of(context), Deadlines())
 
 
@@ -67,7 +69,7 @@ def observe_child(
     collector = Collector(context.plan.lowest_architecture)
     look = _Look(context, setup, probes, collector)
     before = look.device()
-    driven = _drive(context, setup, request, look, deadlines)
+    driven = _drive(context, setup, request, collector, look, deadlines)
     for trace in collector.tracebacks:
         context.log(f"{trace}\n")
     told, looked = collector.facts(), driven.looked
@@ -81,8 +83,29 @@ def observe_child(
         "lacking": [],
         "not_run": "",
         "provider": _provider(context),
+        "rehearsal": rehearsal_facts(context.rehearsal, setup.folders.base),
         "sources": list(request.sources),
         "virtualisation": virtualisation_facts(context.machine),
+    }
+
+
+def drive_child(context: Context, setup: ChildSetup, request: Request) -> Facts:
+    """Return the facts of one child that is not looked at from outside: what it said, and how it ended.
+
+    Args:
+        context: the gate's view of the run.
+        setup: the child's command, environment and folders.
+        request: what it is to run.
+    """
+    collector = Collector(context.plan.lowest_architecture)
+    driven = _drive(context, setup, request, collector, lambda _pid: {}, Deadlines())
+    for trace in collector.tracebacks:
+        context.log(f"{trace}\n")
+    told = collector.facts()
+    return {
+        **told,
+        "child": {**mapping(told, "child"), **_child_facts(setup, driven)},
+        "sources": list(request.sources),
     }
 
 
@@ -112,8 +135,13 @@ class _Look:
         return {**mapped_facts(pid, machine), **startup, **self.device(), "child": child}
 
 
-def _drive(
-    context: Context, setup: ChildSetup, request: Request, look: _Look, deadlines: Deadlines
+def _drive(  # noqa: PLR0913, PLR0917  # what a child is started from, and who hears and looks
+    context: Context,
+    setup: ChildSetup,
+    request: Request,
+    collector: Collector,
+    look: Callable[[int], Facts],
+    deadlines: Deadlines,
 ) -> Driven:
     """Start the child with its request and drive it to its end."""
     file = context.scratch / "chain-request.json"
@@ -131,7 +159,7 @@ def _drive(
             deadlines=deadlines,
             until=time.monotonic() + time_left,
         ),
-        look.collector,
+        collector,
     )
     if driven.exit is not None:
         context.record(argv, driven.exit)

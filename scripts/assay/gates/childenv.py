@@ -9,7 +9,7 @@ and the zip for it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
@@ -42,8 +42,9 @@ _WINDOWS_NEEDS = (
 
 @dataclass(frozen=True)
 class ChildFolders:
-    """Private folders of a child, all empty when it starts."""
+    """Private folders of a child, all empty when it starts; ``base`` holds them."""
 
+    base: Path
     home: Path
     tmp: Path
     bytecode: Path
@@ -55,7 +56,7 @@ class ChildFolders:
     def below(cls, base: Path) -> ChildFolders:
         """Return the folders below ``base``, not made yet."""
         names = ("home", "tmp", "bytecode", "pycuda", "driver-cache", "work")
-        return cls(*(base / name for name in names))
+        return cls(base, *(base / name for name in names))
 
     def all(self) -> tuple[Path, ...]:
         """Return every folder."""
@@ -74,6 +75,7 @@ class ChildInputs:
         interface: the provider's interface; ``wgpu-native`` is loaded through ``WGPU_LIB_PATH``.
         folders: the child's private folders.
         loader: folders that programs and libraries are found in.
+        rehearsal: variables of what takes a GPU's place.
     """
 
     selection: Selection
@@ -83,6 +85,7 @@ class ChildInputs:
     interface: str | None
     folders: ChildFolders
     loader: LoaderFolders
+    rehearsal: Mapping[str, str] = field(default_factory=dict)
 
     def fold(self, name: str) -> str:
         """Return a variable's name as the platform compares it."""
@@ -126,13 +129,16 @@ class ChildSetup:
         return self.folders.work
 
 
-def prepare_child(context: Context, *, name: str = "child", interface: str | None = None) -> ChildSetup:
+def prepare_child(
+    context: Context, *, name: str = "child", interface: str | None = None, rehearsed: bool = False
+) -> ChildSetup:
     """Make a child's zip and private folders in the gate's scratch folder, and its environment.
 
     Args:
         context: the gate's view of the run.
         name: a folder name, one for each child of a gate.
         interface: the provider's interface; None takes what the provider gate saw, if it ran.
+        rehearsed: in a rehearsal, give it what takes a GPU's place.
 
     Raises:
         SelectionError: no interpreter is selected.
@@ -146,6 +152,7 @@ def prepare_child(context: Context, *, name: str = "child", interface: str | Non
     made = make_child_zip(context.scratch / name)
     if interface is None:
         interface = text(context.facts.get("provider", {}), "interface")
+    rehearsal = context.rehearsal if rehearsed else None
     inputs = ChildInputs(
         selection=context.selection,
         platform=context.platform,
@@ -153,7 +160,8 @@ def prepare_child(context: Context, *, name: str = "child", interface: str | Non
         allow=context.plan.allow_environment,
         interface=interface,
         folders=folders,
-        loader=loader_folders(context.machine, context.selection, context.platform),
+        loader=loader_folders(context.machine, context.selection, context.platform, rehearsal),
+        rehearsal=rehearsal.variables(folders.base) if rehearsal else {},
     )
     argv = child_argv(context.selection, made.path)
     return ChildSetup(argv, child_environment(inputs), folders, made, inputs.loader.driver)
@@ -172,7 +180,13 @@ def child_argv(selection: Selection, archive: Path, *entry: str) -> tuple[str, .
 
 def child_environment(inputs: ChildInputs) -> ChildEnvironment:
     """Return the environment of a child; later groups win, so nothing let in replaces what is built."""
-    values = {**_allowed(inputs), **_search(inputs), **_selected(inputs), **_private(inputs)}
+    values = {
+        **_allowed(inputs),
+        **_search(inputs),
+        **_selected(inputs),
+        **_private(inputs),
+        **inputs.rehearsal,
+    }
     return ChildEnvironment(MappingProxyType(dict(sorted(values.items()))), _kept_out(inputs, values))
 
 

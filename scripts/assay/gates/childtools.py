@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from assay.errors import StorageError
+from assay.gates.rehearsal import Rehearsal
 from assay.machine import Machine
 from assay.machine.loader import find_library
 from assay.model import Json, Platform
@@ -73,8 +74,10 @@ class Layer:
     switch: tuple[str, str] | None
 
 
-def loader_folders(machine: Machine, selection: Selection, platform: Platform) -> LoaderFolders:
-    """Return what the children of this selection need on this machine."""
+def loader_folders(
+    machine: Machine, selection: Selection, platform: Platform, rehearsal: Rehearsal | None = None
+) -> LoaderFolders:
+    """Return what the children of this selection need on this machine; in a rehearsal the CPU's driver."""
     toolkit, join = selection.toolkit, machine.paths.join
     programs = tuple(
         folder
@@ -84,8 +87,11 @@ def loader_folders(machine: Machine, selection: Selection, platform: Platform) -
     if platform not in {Platform.LINUX, Platform.WSL}:
         return LoaderFolders(programs)
     libraries = toolkit_libraries(machine, toolkit) if toolkit else ()
-    driver = driver_folder(machine, selection)
     switches = dict(layer.switch for layer in implicit_layers(machine) if layer.switch)
+    if rehearsal is not None:
+        folders = (*rehearsal.libraries, *libraries)
+        return LoaderFolders((str(rehearsal.wrappers), *programs), folders, "", switches)
+    driver = driver_folder(machine, selection)
     return LoaderFolders(programs, (*libraries, *((driver,) if driver else ())), driver, switches)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from assay.gates.rehearsal import Rehearsal
 from assay.machine import Machine
 from assay.model import Artifact, Facts, Platform
 from assay.plan import Plan
@@ -30,6 +31,7 @@ class Context(Protocol):
         plan_digest: SHA-256 (hex) of the canonical plan.
         artifact: the wheel that is taken as it is, or None.
         deadline_s: seconds this gate may take.
+        rehearsal: what takes a GPU's place, None outside a rehearsal.
     """
 
     machine: Machine
@@ -44,6 +46,7 @@ class Context(Protocol):
     plan_digest: str
     artifact: Path | None
     deadline_s: int
+    rehearsal: Rehearsal | None
 
     @property
     def roots(self) -> Mapping[str, str]:

@@ -1,6 +1,7 @@
 """Judges gate ``chain``: what ran, on what, with which bytes, and whether every value is right.
 
-Facts, besides those that ``child``, ``loaded``, ``modules``, ``device``, ``images`` and ``tier`` describe::
+Facts, besides those that ``child``, ``loaded``, ``modules``, ``device``, ``images``, ``rehearsal`` and
+``tier`` describe::
 
     not_run                 "" where the child was started, else ``no-chain``, ``no-selection`` or
                             ``provider-interface``
@@ -17,12 +18,13 @@ from collections.abc import Iterator
 
 from assay.judge.case import Case
 from assay.judge.catalogue import finding
-from assay.judge.child import ended_well, judge_child
+from assay.judge.child import ended_well, judge_child, judge_life
 from assay.judge.device import is_allowed_software, judge_device
 from assay.judge.images import compiled_at_run_time, judge_images
 from assay.judge.loaded import judge_loaded
 from assay.judge.modules import judge_modules
 from assay.judge.reading import MalformedFacts, mapping, objects, text, texts
+from assay.judge.rehearsal import judge_rehearsal
 from assay.judge.results import has_results, judge_results
 from assay.judge.tier import derive_tier, judge_tier
 from assay.model import Facts, Finding
@@ -50,6 +52,20 @@ def judge(case: Case, facts: Facts) -> tuple[Finding, ...]:
     return tuple(_judge(case, facts))
 
 
+def judge_inner(case: Case, facts: Facts) -> tuple[Finding, ...]:
+    """Return what is wrong with a child's end, its results and its kernels, where nothing else was looked at.
+
+    Raises:
+        MalformedFacts: a fact has another type than the gate writes.
+    """
+    excused = bool(objects(facts, "child.errors")) or not ended_well(facts)
+    return (
+        *judge_life(case, facts),
+        *judge_results(case, facts, excused=excused),
+        *judge_rehearsal(case, facts),
+    )
+
+
 def _judge(case: Case, facts: Facts) -> Iterator[Finding]:
     """Yield the findings: why nothing ran, or else every part's."""
     if not case.plan.planned_chains(case.platform):
@@ -69,6 +85,7 @@ def _judge(case: Case, facts: Facts) -> Iterator[Finding]:
         yield from judge_modules(facts)
     yield from judge_device(case, facts, derive_tier(case, facts))
     yield from judge_tier(case, facts)
+    yield from judge_rehearsal(case, facts)
 
 
 def _not_run(case: Case, facts: Facts, reason: str) -> Finding:

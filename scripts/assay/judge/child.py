@@ -42,15 +42,20 @@ _CUDA = ("pycuda", "nvrtc")
 
 
 def judge_child(case: Case, facts: Facts) -> Iterator[Finding]:
-    """Yield what is wrong with the child's life and end."""
-    for error in objects(facts, "child.errors"):
-        yield _error(case, error)
-    yield from _ended(facts)
+    """Yield what is wrong with the child's life and end, and with its isolation."""
+    yield from judge_life(case, facts)
     if number(facts, "child.printed"):
         yield finding(
             "CHAIN-CHILD-PRINTED", f"{number(facts, 'child.printed')} bytes on its output and error"
         )
     yield from _isolation(facts)
+
+
+def judge_life(case: Case, facts: Facts) -> Iterator[Finding]:
+    """Yield what is wrong with the child's errors, its end, and how it opened and closed its runtimes."""
+    for error in objects(facts, "child.errors"):
+        yield _error(case, error)
+    yield from _ended(facts)
     yield from _opened(case, facts)
     yield from _contexts(facts)
 

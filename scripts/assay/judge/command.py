@@ -20,8 +20,8 @@ from types import MappingProxyType
 from assay.judge.case import Case
 from assay.judge.catalogue import finding
 from assay.judge.reading import MalformedFacts, get, items, number, objects, text, texts
-from assay.judge.row import GateRow
-from assay.model import Facts, Finding, Json, Severity
+from assay.judge.row import EVERY_TIER, GateRow
+from assay.model import Facts, Finding, Json, Severity, Tier
 from assay.plan.values import CommandGate
 
 RULES = 1
@@ -49,6 +49,7 @@ def command_row(command: CommandGate) -> GateRow:
         MappingProxyType({RULES: partial(judge, command)}),
         needs=(),
         claim=partial(claim, command),
+        tiers=EVERY_TIER - {Tier.REHEARSAL},  # it says nothing of the chain, and costs the rehearsal's speed
         deadline_s=command.deadline_s,
     )
 

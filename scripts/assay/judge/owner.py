@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from assay.judge.reading import text
+from assay.judge.reading import text, texts
 from assay.model import Facts
 
 
@@ -20,6 +20,7 @@ class Owner(StrEnum):
     TOOLKIT = "toolkit"
     SELECTION = "selection"
     SYSTEM = "system"
+    REHEARSAL = "rehearsal"
     NOBODY = "nobody"
 
 
@@ -64,12 +65,14 @@ class Owners:
         base_prefix: ``sys.base_prefix``, rooted: a virtual environment's standard library lies there.
         minor: ``3.12``.
         driver_folder: the folder that was given to the child because the loader's defaults lack the driver.
+        rehearsal: folders of what took a GPU's place; ``judge.rehearsal`` refuses any in another run.
     """
 
     prefix: str
     base_prefix: str
     minor: str
     driver_folder: str
+    rehearsal: tuple[str, ...] = ()
 
     def of(self, path: str) -> Owner:
         """Return whose a file is."""
@@ -78,13 +81,15 @@ class Owners:
             return Owner.TOOLKIT
         if any(below(plain, root) for root in SELECTED) or self._is_interpreters(plain):
             return Owner.SELECTION
+        if any(folder and below(plain, slashed(folder)) for folder in self.rehearsal):
+            return Owner.REHEARSAL
         if any(below(plain, root) for root in SYSTEM) or self._is_drivers(plain):
             return Owner.SYSTEM
         return Owner.NOBODY
 
     def has_module(self, path: str) -> bool:
         """Say whether a Python module's file is the selection's; the system's libraries are no modules."""
-        return self.of(path) in {Owner.SELECTION, Owner.TOOLKIT}
+        return self.of(path) in {Owner.SELECTION, Owner.TOOLKIT, Owner.REHEARSAL}
 
     def _is_interpreters(self, path: str) -> bool:
         """Say whether a file lies in the interpreter's own installation."""
@@ -122,6 +127,7 @@ def owners_of(facts: Facts) -> Owners:
         base_prefix=text(facts, "child.hello.base_prefix"),
         minor=".".join(version[:2]) if all(part.isdecimal() for part in version[:2]) else "",
         driver_folder=text(facts, "child.driver_folder"),
+        rehearsal=(text(facts, "rehearsal.driver.folder"), *texts(facts, "rehearsal.adapter.folders")),
     )
 
 

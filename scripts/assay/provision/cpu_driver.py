@@ -1,7 +1,7 @@
 """Builds the CPU's CUDA driver: a folder with ``libcuda.so.1`` and the handlers that it loads.
 
-The folder is named by what it is made of (the C source, the driver's names, the Python files, the compiler), so
-that it is made once and never changes: a rehearsal that runs while the sources are edited keeps its own.
+The folder is named by what it is made of (the C source, the driver's names, the Python files, the compiler),
+so that it is made once and never changes: a rehearsal that runs while the sources are edited keeps its own.
 """
 
 from __future__ import annotations

@@ -14,12 +14,13 @@ from assay.judge.catalogue import (
     installed,
     provider,
     references,
+    rehearsal,
     toolkit,
 )
 from assay.judge.catalogue.entry import Entry
 from assay.model import Finding, Platform
 
-_MODULES = (common, environment, toolkit, provider, build, chain, command, installed, references)
+_MODULES = (common, environment, toolkit, provider, build, chain, command, installed, references, rehearsal)
 
 CATALOGUE: Mapping[str, Entry] = MappingProxyType(
     {entry.id: entry for module in _MODULES for entry in module.ENTRIES}

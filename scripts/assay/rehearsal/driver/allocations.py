@@ -24,7 +24,9 @@ def alloc(driver: Driver, out: int, size: int) -> None:
     put_handle(out, driver.allocate(size))
 
 
-def alloc_pitch(driver: Driver, out: int, pitch: int, width: int, height: int, element: int) -> None:
+def alloc_pitch(  # noqa: PLR0913, PLR0917  # the call's own parameters
+    driver: Driver, out: int, pitch: int, width: int, height: int, element: int
+) -> None:
     """``cuMemAllocPitch``."""
     if element not in _ELEMENTS or not width:
         raise DriverError("INVALID_VALUE", f"elements of {element} bytes, {width} bytes a row")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TypeAlias
 
 from ..errors import BadAddressError, OutOfMemoryError, PtxError
@@ -18,7 +19,8 @@ Calls: TypeAlias = Mapping[str, "tuple[Handler, str]"]
 """By exported name: the handler, and a letter for each argument.
 
 ``p`` a pointer, handle, ``size_t`` or other 64 bits; ``u`` ``unsigned int``; ``i`` ``int`` or an enumeration;
-``h`` ``unsigned short``; ``b`` ``unsigned char``.  Upper bits of shorter ones are undefined (System V ABI, AAPCS64).
+``h`` ``unsigned short``; ``b`` ``unsigned char``.  Upper bits of shorter ones are undefined (System V ABI,
+AAPCS64).
 """
 
 WORDS = 11
@@ -27,6 +29,18 @@ _MASKS = {"p": (1 << 64) - 1, "u": (1 << 32) - 1, "i": (1 << 32) - 1, "h": 0xFFF
 _SIGN = 1 << 31
 
 NOT_SUPPORTED = CODES["CUDA_ERROR_NOT_SUPPORTED"]
+REFUSED = "refused: "
+"""Begins the message of an error that is also told on standard error and in the report."""
+
+_BY_TYPE: Mapping[type[BaseException], int] = MappingProxyType(
+    {
+        BadAddressError: CODES["CUDA_ERROR_INVALID_VALUE"],
+        MemoryError: CODES["CUDA_ERROR_OUT_OF_MEMORY"],
+        OutOfMemoryError: CODES["CUDA_ERROR_OUT_OF_MEMORY"],
+        PtxError: CODES["CUDA_ERROR_INVALID_PTX"],
+    }
+)
+
 _UNINITIALISED = frozenset({"cuInit", "cuDriverGetVersion", "cuGetErrorName", "cuGetErrorString"})
 _LOOKUPS = frozenset({"cuGetProcAddress", "cuGetProcAddress_v2", "cuGetExportTable"})
 _BEFORE_INIT = _UNINITIALISED | _LOOKUPS
@@ -52,26 +66,28 @@ def entry(driver: Driver, name: str, handler: Handler, letters: str) -> Callable
 
 def ended(driver: Driver, name: str, action: Callable[[], None]) -> int:
     """Do a call's work and return its code."""
+    if not driver.ready and name not in _BEFORE_INIT:
+        return CODES["CUDA_ERROR_NOT_INITIALIZED"]
     try:
-        if not driver.ready and name not in _BEFORE_INIT:
-            return CODES["CUDA_ERROR_NOT_INITIALIZED"]
         action()
-    except FaultError as fault:
-        return fault.code
-    except DriverError as error:
-        if error.code == NOT_SUPPORTED or error.message.startswith("refused"):
-            driver.report.refused(name, error.code, error.message or "it is not supported")
-        return error.code
-    except OutOfMemoryError:
-        return CODES["CUDA_ERROR_OUT_OF_MEMORY"]
-    except BadAddressError:
-        return CODES["CUDA_ERROR_INVALID_VALUE"]
-    except PtxError as error:
-        driver.report.refused(name, CODES["CUDA_ERROR_INVALID_PTX"], str(error))
-        return CODES["CUDA_ERROR_INVALID_PTX"]
-    except MemoryError:
-        return CODES["CUDA_ERROR_OUT_OF_MEMORY"]
-    except BaseException:  # noqa: BLE001  # an exception must not pass through C; the traceback is told
-        say(f"{name} has a defect:\n{traceback.format_exc()}")
-        return CODES["CUDA_ERROR_UNKNOWN"]
+    except BaseException as error:  # noqa: BLE001  # an exception must not pass through C
+        return _code(driver, name, error)
     return SUCCESS
+
+
+def _code(driver: Driver, name: str, error: BaseException) -> int:
+    """Return an error's code, and tell what the caller could not learn from it."""
+    if isinstance(error, FaultError):
+        return error.code
+    if isinstance(error, DriverError):
+        if error.code == NOT_SUPPORTED or error.message.startswith(REFUSED):
+            told = error.message.removeprefix(REFUSED) or "it is not supported"
+            driver.report.refused(name, error.code, told)
+        return error.code
+    if isinstance(error, PtxError):
+        driver.report.refused(name, CODES["CUDA_ERROR_INVALID_PTX"], str(error))
+    known = next((code for kind, code in _BY_TYPE.items() if isinstance(error, kind)), None)
+    if known is None:
+        say(f"{name} has a defect:\n{''.join(traceback.format_exception(error))}")
+        return CODES["CUDA_ERROR_UNKNOWN"]
+    return known

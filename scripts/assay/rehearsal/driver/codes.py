@@ -1,4 +1,4 @@
-"""Result codes of the driver (``CUresult``, cuda.h of CUDA 13.0): names, texts, and the error that carries one."""
+"""Result codes of the driver (``CUresult``, cuda.h of CUDA 13.0): names, texts, the error with one."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class DriverError(Exception):
 
 
 def text_of(code: int) -> str | None:
-    """Return what ``cuGetErrorString`` says of a code: its name in words; None where there is no such code."""
+    """Return what ``cuGetErrorString`` says of a code, its name in words; None for no code of cuda.h."""
     name = NAMES.get(code)
     if name is None:
         return None

@@ -154,8 +154,10 @@ def rows_2d_async(driver: Driver, copy: int, stream: int) -> None:
 
 
 def rows_3d(driver: Driver, copy: int) -> None:
-    """``cuMemcpy3D``: ``CUDA_MEMCPY3D``, whose ends have x, y, z, level, type, host, device, array, one word, pitch
-    and height; in the ``_PEER`` form the one word is the context, which is not read.
+    """``cuMemcpy3D``: ``CUDA_MEMCPY3D``.
+
+    Each end has x, y, z, level, type, host, device, array, one word, pitch and height; in the ``_PEER`` form
+    the one word is the context, which is not read.
     """
     driver.usable()
     words = unpack("25Q", copy)

@@ -36,7 +36,9 @@ def _fill_async(width: int) -> Handler:
 def _fill_rows(width: int) -> Handler:
     """Return ``cuMemsetD2D<8·width>``."""
 
-    def fill(driver: Driver, address: int, pitch: int, value: int, across: int, down: int) -> None:
+    def fill(  # noqa: PLR0913, PLR0917  # the call's own parameters
+        driver: Driver, address: int, pitch: int, value: int, across: int, down: int
+    ) -> None:
         driver.usable()
         if address % width or (down > 1 and (pitch % width or pitch < across * width)):
             raise DriverError("INVALID_VALUE", f"{address:#x}, pitch {pitch}")

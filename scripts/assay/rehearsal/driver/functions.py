@@ -6,35 +6,25 @@ CUDA driver API 13.0: "Execution Control", "Library Management" (kernels), "Occu
 from __future__ import annotations
 
 import ctypes
-import math
 
-from .. import ptx
-from ..ptx.values import space_bytes
 from .call import Calls
 from .codes import DriverError
-from .devices import ATTRIBUTES, CAPABILITY
+from .devices import ATTRIBUTES
 from .modules import Function
 from .raw import put_handle, put_int, put_size
 from .state import Driver
 
-MAX_THREADS, SHARED, CONSTANT, LOCAL, REGISTERS, PTX, BINARY, CACHE, MAX_DYNAMIC, CARVEOUT = range(10)
-"""The first numbers of ``CUfunction_attribute``; those behind them are about clusters, which there are none of."""
+MAX_THREADS, SHARED, CONSTANT, LOCAL, REGISTERS, PTX_VERSION, BINARY_VERSION, CACHE, MAX_DYNAMIC, CARVEOUT = (
+    range(10)
+)
+"""The first numbers of ``CUfunction_attribute``; those behind them are about clusters."""
 
 LAST = 16
 SETTABLE = frozenset({MAX_DYNAMIC, CARVEOUT, 10, 11, 12, 13, 14, 15})
-REGISTERS_OF_A_THREAD = 32
-"""An interpreter has no registers to run short of; what a small kernel takes on a GPU."""
-
 _STATIC_SHARED = ATTRIBUTES[8]
 _OPT_IN_SHARED = ATTRIBUTES[97]
 _THREADS = ATTRIBUTES[39]
 _BLOCKS = ATTRIBUTES[106]
-
-
-def most_threads(entry: ptx.Function) -> int:
-    """Return the most threads of a block that an entry may be launched with."""
-    limit = entry.reqntid or entry.maxntid
-    return min(ATTRIBUTES[1], math.prod(limit)) if limit else ATTRIBUTES[1]
 
 
 def value_of(function: Function, number: int) -> int:
@@ -43,23 +33,28 @@ def value_of(function: Function, number: int) -> int:
     Raises:
         DriverError: there is no such attribute.
     """
-    entry, module = function.entry, function.module.parsed
     if number in function.settings:
         return function.settings[number]
-    values = {
-        MAX_THREADS: most_threads(entry),
-        SHARED: entry.shared_bytes,
-        CONSTANT: space_bytes(module.variables.values(), "const"),
-        LOCAL: space_bytes(entry.variables.values(), "local"),
-        REGISTERS: REGISTERS_OF_A_THREAD,
-        PTX: int(module.version.replace(".", "")),
-        BINARY: CAPABILITY[0] * 10 + CAPABILITY[1],
-        MAX_DYNAMIC: max(0, _STATIC_SHARED - entry.shared_bytes),
-        CARVEOUT: -1,
-    }
     if not 0 <= number < LAST:
         raise DriverError("INVALID_VALUE", f"no attribute {number}")
+    known = function.module.loaded.attributes(function.entry.name)
+    values = {
+        MAX_THREADS: known.max_threads_per_block,
+        SHARED: known.shared_bytes,
+        CONSTANT: known.constant_bytes,
+        LOCAL: known.local_bytes,
+        REGISTERS: known.registers,
+        PTX_VERSION: known.ptx_version,
+        BINARY_VERSION: known.binary_version,
+        MAX_DYNAMIC: max(0, _STATIC_SHARED - known.shared_bytes),
+        CARVEOUT: -1,
+    }
     return values.get(number, 0)
+
+
+def most_threads(function: Function) -> int:
+    """Return the most threads of a block that a function may be launched with."""
+    return value_of(function, MAX_THREADS)
 
 
 def get_attribute(driver: Driver, out: int, number: int, handle: int) -> None:
@@ -126,7 +121,7 @@ def same(driver: Driver, out: int, handle: int) -> None:
 
 def _resident(function: Function, threads: int, dynamic: int) -> int:
     """Return how many blocks of so many threads and bytes of shared memory a multiprocessor would hold."""
-    if not 0 < threads <= most_threads(function.entry):
+    if not 0 < threads <= most_threads(function):
         return 0
     shared = function.entry.shared_bytes + dynamic
     by_shared = _OPT_IN_SHARED // shared if shared else _BLOCKS
@@ -144,7 +139,7 @@ def best_block(driver: Driver, grid: int, block: int, handle: int, *more: int) -
     callback, dynamic, limit = more[:3]
     if callback:
         raise DriverError("NOT_SUPPORTED", "a function for the size of shared memory is not supported")
-    threads = min(most_threads(function.entry), limit or ATTRIBUTES[1])
+    threads = min(most_threads(function), limit or ATTRIBUTES[1])
     put_int(block, threads)
     put_int(grid, max(1, _resident(function, threads, dynamic)) * ATTRIBUTES[16])
 

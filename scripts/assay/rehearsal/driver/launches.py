@@ -104,7 +104,7 @@ def launch(driver: Driver, function: Function, shape: Shape, parameters: bytes) 
 def _check(function: Function, shape: Shape) -> None:
     """Refuse what no device of this kind can start."""
     threads = shape.block[0] * shape.block[1] * shape.block[2]
-    if threads > most_threads(function.entry) or not threads or 0 in shape.grid:
+    if threads > most_threads(function) or not threads or 0 in shape.grid:
         raise DriverError("INVALID_VALUE", f"blocks of {threads} threads, a grid of {shape.grid}")
     if shape.shared > value_of(function, MAX_DYNAMIC):
         raise DriverError("INVALID_VALUE", f"{shape.shared} bytes of dynamic shared memory")

@@ -26,7 +26,7 @@ VERSIONS: Mapping[str, tuple[tuple[int, str], ...]] = MappingProxyType(
         "cuStreamGetCtx": ((9020, ""), (12050, "_v2")),
     }
 )
-"""Forms whose parameters differ, by the CUDA version that a caller names (cudaTypedefs.h, ``PFN_…_v<version>``).
+"""Forms whose parameters differ, by the CUDA version that a caller names (cudaTypedefs.h).
 
 All other forms here differ in what 64-bit programs cannot see; the newest serves every version.
 """
@@ -36,7 +36,7 @@ _VERSIONED = re.compile(r"_v\d$")
 
 
 def form_of(name: str, version: int, handled: frozenset[str]) -> str | None:
-    """Return the exported name that serves ``name`` for a caller of a CUDA version, None where none does."""
+    """Return the exported name that serves a caller of a CUDA version, None where none does."""
     if name in VERSIONS:
         fitting = [suffix for least, suffix in VERSIONS[name] if least <= version]
         return f"{name}{fitting[-1]}" if fitting and f"{name}{fitting[-1]}" in handled else None

@@ -132,7 +132,9 @@ def load_data(driver: Driver, out: int, image: int) -> None:
     put_handle(out, driver.handle(_load_logged(driver, image, {})))
 
 
-def load_data_ex(driver: Driver, out: int, image: int, count: int, names: int, values: int) -> None:
+def load_data_ex(  # noqa: PLR0913, PLR0917  # the call's own parameters
+    driver: Driver, out: int, image: int, count: int, names: int, values: int
+) -> None:
     """``cuModuleLoadDataEx``."""
     options = _options(count, names, values)
     for number in (INFO_LOG, ERROR_LOG):
@@ -214,7 +216,7 @@ def loading_mode(_driver: Driver, out: int) -> None:
     put_int(out, 1)
 
 
-def library_load(  # noqa: PLR0913  # the call's own parameters
+def library_load(  # noqa: PLR0913, PLR0917  # the call's own parameters
     driver: Driver, out: int, image: int, names: int, values: int, count: int, *_more: int
 ) -> None:
     """``cuLibraryLoadData``."""

@@ -22,7 +22,8 @@ def host_view(address: int, size: int) -> Bytes:
     """
     if not address:
         raise DriverError("INVALID_VALUE", "a pointer is null")
-    return np.frombuffer((ctypes.c_uint8 * size).from_address(address), np.uint8)
+    view: Bytes = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
+    return view
 
 
 def read(address: int, size: int) -> bytes:

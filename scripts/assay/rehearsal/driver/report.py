@@ -1,7 +1,7 @@
 """What the driver tells: lines for a person on standard error, documents for a program in a file.
 
-The file (named by ``ASSAY_REHEARSAL_REPORT``; none is written without it) holds JSON documents, one a line, each
-with ``event``; integers and text only::
+The file (named by ``ASSAY_REHEARSAL_REPORT``; none is written without it) holds JSON documents, one a line,
+each with ``event``; integers and text only::
 
     {"event": "driver", "schema": "assay/rehearsal-report/1", "pid": 4711, "uuid": "GPU-…"}
     {"event": "module", "sha256": "…", "size": 1024, "target": "sm_75", "version": "9.0"}

