@@ -40,6 +40,12 @@ def qualify(session: nox.Session) -> None:
     body.assay(session, "qualify", *session.posargs)
 
 
+@nox.session
+def rehearse(session: nox.Session) -> None:
+    """Run the same without a GPU: the same chain, PyCUDA, cuda-python and NVRTC on a CPU (`-- chain NAME`)."""
+    body.assay(session, "rehearse", *session.posargs)
+
+
 # ------------------------------------------------------------------------------------- one gate, no verdict
 
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from assay.canonical import digest
-from assay.engine.console import Say, finding_lines
+from assay.engine.console import Say
 from assay.engine.context import GateContext
-from assay.engine.mistake import mistake_lines
+from assay.engine.mistake import answer_lines, tells_all
 from assay.engine.prepare import Prepared, Request
 from assay.engine.qualify import EXIT_BY_OUTCOME
 from assay.engine.rehearse import REHEARSAL_FOLDER, prepare_rehearsal
@@ -31,7 +31,7 @@ from assay.gates.chain_request import make_request, needs_wgpu
 from assay.gates.childenv import ChildSetup, prepare_child
 from assay.gates.rehearsal import rehearsal_facts
 from assay.judge.chain import judge_inner
-from assay.model import Facts, Finding, Json, Outcome, outcome_of
+from assay.model import Facts, Finding, Json, outcome_of
 from assay.plan import load_plan, plan_json
 from assay.plan.values import WGPU_NATIVE
 
@@ -114,10 +114,9 @@ def _turn(prepared: Prepared, name: str, say: Say) -> tuple[int, Json]:
         shutil.rmtree(scratch, ignore_errors=True)
     outcome = outcome_of(findings)
     say(f"{name}: {outcome.value} in {time.monotonic() - began:.1f} s")
-    for each in findings:
-        for line in (*finding_lines(each), *mistake_lines(prepared, name, each)):
-            say(line)
-    if outcome is not Outcome.PASSED and log:
+    for line in answer_lines(prepared, name, findings):
+        say(line)
+    if findings and not any(tells_all(each) for each in findings):
         say(log)
     document: Json = {
         "chain": name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from assay.engine.console import finding_lines
 from assay.engine.prepare import Prepared
 from assay.errors import StorageError
 from assay.files import read_bounded
@@ -19,16 +20,40 @@ _STORE = re.compile(r"\w[\w.]*\s*\[[^\]=]*\]\s*[-+*/|&^]?=(?!=)")
 _LIMIT = 1 << 20
 
 
-def mistake_lines(prepared: Prepared, chain: str, finding: Finding) -> Iterator[str]:
-    """Yield the source lines that wrote a wrong value; nothing for other findings.
+def answer_lines(prepared: Prepared, chain: str, findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield the answer of the inner loop: the first wrong value with its source lines, and every other finding.
+
+    A wrong value makes those of later stages wrong, and canonical and fresh values show the same mistake: the
+    first says it all.
 
     Args:
         prepared: what the run stands on.
         chain: the chain's name.
-        finding: one of the chain's findings, whose place is ``<chain>/<stage>/<input>``.
+        findings: what the judge found, in order.
     """
-    if finding.id != WRONG or not finding.where:
-        return
+    wrong = [each for each in findings if each.id == WRONG]
+    for each in findings:
+        if each.id == WRONG:
+            continue
+        if tells_all(each):
+            yield f"  {each.id}: {each.observed}"
+            yield f"    remedy: {each.remedy}"
+        else:
+            yield from finding_lines(each)
+    if wrong:
+        yield f"  {wrong[0].observed}; expected {wrong[0].expected}"
+        yield from _mistake(prepared, chain, wrong[0])
+    if len(wrong) > 1:
+        yield f"  and {len(wrong) - 1} more wrong results of this input, or after it"
+
+
+def tells_all(finding: Finding) -> bool:
+    """Say whether a finding needs no log beside it: the child's output says no more."""
+    return finding.id == WRONG or finding.id.startswith("REHEARSAL-")
+
+
+def _mistake(prepared: Prepared, chain: str, finding: Finding) -> Iterator[str]:
+    """Yield the source lines that wrote a wrong value, whose place is ``<chain>/<stage>/<input>``."""
     name = finding.where[0].split("/")[1]
     for stage in prepared.plan.kernels[chain].stages:
         if stage.name == name:
@@ -44,7 +69,7 @@ def _source_lines(prepared: Prepared, chain: str, stage: Stage) -> Iterator[str]
         return
     lines = text.splitlines()
     for number in writing_lines(lines, stage.entry):
-        yield f"      written:  {place}:{number}: {lines[number - 1].strip()}"
+        yield f"    {place}:{number}: {lines[number - 1].strip()}"
 
 
 def writing_lines(lines: Sequence[str], entry: str) -> tuple[int, ...]:

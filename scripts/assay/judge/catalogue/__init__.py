@@ -20,10 +20,10 @@ from assay.judge.catalogue import (
 from assay.judge.catalogue.entry import Entry
 from assay.model import Finding, Platform
 
-_MODULES = (common, environment, toolkit, provider, build, chain, command, installed, references, rehearsal)
+_MODULES = (common, environment, toolkit, provider, build, chain, command, installed, references)
 
 CATALOGUE: Mapping[str, Entry] = MappingProxyType(
-    {entry.id: entry for module in _MODULES for entry in module.ENTRIES}
+    {entry.id: entry for module in (*_MODULES, rehearsal) for entry in module.ENTRIES}
 )
 
 

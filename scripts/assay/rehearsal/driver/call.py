@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -56,10 +57,21 @@ def argument(letter: str, word: int) -> int:
 def entry(driver: Driver, name: str, handler: Handler, letters: str) -> Callable[..., int]:
     """Return what the C half calls for ``name``: eleven integers to a code; nothing is ever raised."""
 
-    def run(*words: int) -> int:
-        given = [argument(letter, word) for letter, word in zip(letters, words)]  # noqa: B905  # strict= reads all eleven
-        with driver.lock:
-            return ended(driver, name, lambda: handler(driver, *given))
+    def run(
+        *words: int,
+        convert: Callable[[str, int], int] = argument,
+        work: Callable[..., int] = ended,
+        is_over: Callable[[], bool] = sys.is_finalizing,
+    ) -> int:
+        # Everything is at hand as a default: while the interpreter ends, modules lose their names.
+        try:
+            given = [convert(letter, word) for letter, word in zip(letters, words)]  # noqa: B905  # strict= reads all
+            with driver.lock:
+                return work(driver, name, lambda: handler(driver, *given))
+        except BaseException:
+            if is_over():
+                return 4  # CUDA_ERROR_DEINITIALIZED
+            raise
 
     return run
 
@@ -87,6 +99,8 @@ def _code(driver: Driver, name: str, error: BaseException) -> int:
     if isinstance(error, PtxError):
         driver.report.refused(name, CODES["CUDA_ERROR_INVALID_PTX"], str(error))
     known = next((code for kind, code in _BY_TYPE.items() if isinstance(error, kind)), None)
+    if known is None and sys.is_finalizing():
+        return CODES["CUDA_ERROR_DEINITIALIZED"]
     if known is None:
         say(f"{name} has a defect:\n{''.join(traceback.format_exception(error))}")
         return CODES["CUDA_ERROR_UNKNOWN"]

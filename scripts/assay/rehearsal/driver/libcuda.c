@@ -65,6 +65,8 @@ static struct {
 static struct {
     int (*initialized)(void);
     int (*finalizing)(void); /* public since 3.13, _Py_IsFinalizing before */
+    int (*held)(void);
+    void *(*thread)(void);
     int (*ensure)(void);
     void (*release)(int);
     void *(*save)(void);
@@ -102,6 +104,7 @@ static void look(void)
 {
     (void)(FIND(finalizing, "Py_IsFinalizing") || FIND(finalizing, "_Py_IsFinalizing"));
     found = FIND(initialized, "Py_IsInitialized") && FIND(ensure, "PyGILState_Ensure") &&
+            FIND(held, "PyGILState_Check") && FIND(thread, "PyGILState_GetThisThreadState") &&
             FIND(release, "PyGILState_Release") && FIND(save, "PyEval_SaveThread") &&
             FIND(restore, "PyEval_RestoreThread") && FIND(fetch, "PyErr_Fetch") &&
             FIND(put_back, "PyErr_Restore") && FIND(print, "PyErr_Print") && FIND(new_dict, "PyDict_New") &&
@@ -111,10 +114,14 @@ static void look(void)
             FIND(evaluate, "PyEval_EvalCode") && FIND(drop, "Py_DecRef");
 }
 
-/* Whether Python code can still be run: the interpreter has begun and has not begun to end. */
+/* Whether Python code can be run here.  While the interpreter ends, the thread that ends it still can: objects
+ * that are destroyed then give back what they hold, as with a real driver.  Any other thread would be stopped,
+ * and when all is over the thread has no state (PyGILState_Check alone says yes then). */
 static int is_alive(void)
 {
-    return python.initialized() && !(python.finalizing && python.finalizing());
+    if (python.initialized() && !(python.finalizing && python.finalizing()))
+        return 1;
+    return python.thread() != NULL && python.held();
 }
 
 /* Return the text of start.py, which lies beside this library, and its path. */

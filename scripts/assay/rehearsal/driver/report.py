@@ -69,7 +69,7 @@ class Report:
 
     def finding(self, found: Finding) -> None:
         """Tell a mistake."""
-        say(str(found))
+        say(str(found) if found.kernel else f"{found.kind}: {found.message}")
         self._listed(
             {
                 "address": None if found.address is None else f"{found.address:#x}",
@@ -102,6 +102,7 @@ class Report:
                 "launches": self._counts.get("launch", 0),
             }
         )
+        self._path = None
 
     def _listed(self, document: Mapping[str, object]) -> None:
         event = str(document["event"])

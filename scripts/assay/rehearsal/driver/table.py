@@ -51,10 +51,6 @@ class Table(ctypes.Structure):
     )
 
 
-_kept: list[object] = []
-"""Callbacks must live as long as the library may call them: to the end of the process."""
-
-
 def fill(address: int) -> None:
     """Give every name of the C half its handler.
 
@@ -99,6 +95,6 @@ def _missing(driver: Driver, names: list[str]) -> Callable[[int], int]:
 
 
 def _keep(callback: Any) -> Any:  # noqa: ANN401  # ctypes makes the type at run time
-    """Keep a callback alive."""
-    _kept.append(callback)
+    """Keep a callback alive, also when modules are torn down: the C half cannot know that it has gone."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(callback))
     return callback
