@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from assay import canonical
 from assay.errors import BundleError, UsageError
 from assay.evidence.asking import Wanted
-from assay.evidence.attestation import SIGSTORE_ENDING, attest, attestations_of, sign_root, sigstore_bundle
+from assay.evidence.attestation import SIGSTORE_ENDING, attest, sign_root, sigstore_bundle
 from assay.evidence.dsse import Sign
 from assay.evidence.keys import PublicKey
+from assay.evidence.signer import attestations_of
 from assay.evidence.statement import Shown, shown_by
 from assay.evidence.verify import verifying
 from assay.files import read_bounded, storage_errors, sync_folder, write_atomic

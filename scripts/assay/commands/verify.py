@@ -6,16 +6,19 @@ import argparse
 import sys
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.canonical import dumps, parse
 from assay.errors import UsageError
-from assay.evidence.keys import read_public_key
 from assay.evidence.names import MANIFEST_BYTES
 from assay.evidence.show import verification_lines
 from assay.evidence.verify import verify_bundle
 from assay.files import read_bounded
 from assay.model import Tier
 from assay.plan import Plan, load_plan, parse_plan
+
+if TYPE_CHECKING:
+    from assay.evidence.keys import PublicKey
 
 PYPROJECT = "pyproject.toml"
 
@@ -30,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
         plan=read_plan(options.plan) if options.plan else None,
         not_older_than=None if options.not_older_than is None else timedelta(days=options.not_older_than),
         challenge=options.challenge,
-        key=read_public_key(options.key) if options.key else None,
+        key=read_key(options.key) if options.key else None,
         attestations=options.attestations,
     )
     if options.json:
@@ -38,6 +41,18 @@ def run(options: argparse.Namespace) -> int:
     else:
         print("\n".join(verification_lines(verified)))
     return verified.exit_code
+
+
+def read_key(file: Path) -> PublicKey:
+    """Return the reader's public key.
+
+    Raises:
+        StorageError: the file cannot be read.
+        UsageError: it holds no such key.
+    """
+    from assay.evidence.keys import read_public_key  # noqa: PLC0415  # who brings no key need not wait
+
+    return read_public_key(file)
 
 
 def read_plan(file: Path) -> Plan:

@@ -6,17 +6,20 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay import canonical
 from assay.errors import UsageError
 from assay.evidence.documents import PlanDocument
 from assay.evidence.judging import Conclusion
-from assay.evidence.keys import PublicKey
 from assay.evidence.names import CHALLENGE, SHA256
 from assay.evidence.times import read_time
 from assay.evidence.verification import ACCEPTABLE, Answer, Asked
 from assay.model import Json, Tier
 from assay.plan import Plan, plan_json
+
+if TYPE_CHECKING:
+    from assay.evidence.keys import PublicKey
 
 AHEAD = timedelta(minutes=5)
 """How far two honest clocks may lie apart."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NoReturn
 
 from assay import canonical
@@ -32,9 +31,6 @@ from assay.evidence.statement import (
 from assay.evidence.verification import claims_json
 from assay.model import Json
 
-ENDING = ".intoto.jsonl"
-"""How the names of attestation files end (in-toto attestation framework, "Bundle")."""
-
 SIGSTORE_ENDING = ".sigstore.json"
 SIGSTORE_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
 
@@ -49,11 +45,6 @@ class Read:
     subject: Json
     type: str
     predicate: Mapping[str, Json]
-
-
-def attestations_of(bundle: Path) -> Path:
-    """Return where the attestations of a bundle lie: beside it."""
-    return bundle.with_name(f"{bundle.name.removesuffix('.tar')}{ENDING}")
 
 
 def attest(shown: Shown, sign: Sign, key: PublicKey) -> bytes:

@@ -24,8 +24,7 @@ PAYLOAD_TYPE = "application/vnd.in-toto+json"
 """What in-toto statements are (in-toto attestation framework, "Envelope")."""
 
 LINE_BYTES = 4 << 20
-FILE_BYTES = 3 * LINE_BYTES
-"""Largest envelope and file: statements about the most members that a bundle may have, in base64."""
+"""Largest envelope: a statement about the most members that a bundle may have, in base64."""
 
 MAX_LINES = 8
 

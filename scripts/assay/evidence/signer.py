@@ -7,11 +7,15 @@ from pathlib import Path
 
 from assay.errors import BundleError, NewerSchemaError
 from assay.evidence.asking import Wanted
-from assay.evidence.attestation import attestations_of, check_attestations
-from assay.evidence.dsse import FILE_BYTES
 from assay.evidence.statement import Shown
 from assay.evidence.verification import Answer, Signer
 from assay.files import read_bounded, storage_errors
+
+ENDING = ".intoto.jsonl"
+"""How the names of attestation files end (in-toto attestation framework, "Bundle")."""
+
+FILE_BYTES = 12 << 20
+"""Largest attestation file: statements about the most members that a bundle may have, in base64."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,11 @@ class Vouching:
 
 
 UNASKED = Vouching(Signer.UNCHECKED, "not reached: the bundle is not intact", Answer.NOT_ASKED)
+
+
+def attestations_of(bundle: Path) -> Path:
+    """Return where the attestations of a bundle lie: beside it."""
+    return bundle.with_name(f"{bundle.name.removesuffix('.tar')}{ENDING}")
 
 
 def ask_signer(bundle: Path, wanted: Wanted, shown: Shown) -> Vouching:
@@ -46,6 +55,8 @@ def ask_signer(bundle: Path, wanted: Wanted, shown: Shown) -> Vouching:
     if wanted.key is None:
         detail = f"{path.name} lies beside it, but no key was given to check it with"
         return Vouching(Signer.UNCHECKED, detail, Answer.NOT_ASKED)
+    from assay.evidence.attestation import check_attestations  # noqa: PLC0415  # who brings no key need not wait
+
     try:
         count = check_attestations(_read(path), path.name, wanted.key, shown)
     except NewerSchemaError as error:

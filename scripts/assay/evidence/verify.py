@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.errors import BundleError
 from assay.evidence.asking import Wanted, fresh, policy
 from assay.evidence.comparing import recomputed
 from assay.evidence.container import Container, open_container
 from assay.evidence.judging import Conclusion, conclude, judge_gates
-from assay.evidence.keys import PublicKey
 from assay.evidence.names import MANIFEST, MANIFEST_BYTES
 from assay.evidence.proof import Proof, ProofStopped
 from assay.evidence.records import Records
@@ -41,6 +41,9 @@ from assay.evidence.toolchain import toolchain_answer
 from assay.evidence.verification import Answer, Asked, Integrity, Signer, Verification
 from assay.model import Tier
 from assay.plan import Plan
+
+if TYPE_CHECKING:
+    from assay.evidence.keys import PublicKey
 
 UNASKED = Asked(Answer.NOT_ASKED)
 
