@@ -181,13 +181,18 @@ def _sign_bits(kind: Type) -> np.unsignedinteger:
 def smallest(a: Array, b: Array) -> Array:
     """Return the smaller of two floats: −0 below +0, a number rather than NaN."""
     bits_a, bits_b = a.view(f"u{a.dtype.itemsize}"), b.view(f"u{b.dtype.itemsize}")
-    return np.where(a == b, (bits_a | bits_b).view(a.dtype), np.fmin(a, b))
+    return np.where(a == b, (bits_a | bits_b).view(a.dtype), _number(a, b, np.where(a < b, a, b)))
 
 
 def largest(a: Array, b: Array) -> Array:
     """Return the larger of two floats: +0 above −0, a number rather than NaN."""
     bits_a, bits_b = a.view(f"u{a.dtype.itemsize}"), b.view(f"u{b.dtype.itemsize}")
-    return np.where(a == b, (bits_a & bits_b).view(a.dtype), np.fmax(a, b))
+    return np.where(a == b, (bits_a & bits_b).view(a.dtype), _number(a, b, np.where(a > b, a, b)))
+
+
+def _number(a: Array, b: Array, chosen: Array) -> Array:
+    """Return what was chosen, but the other operand where one is NaN, a signalling one included."""
+    return np.where(np.isnan(a), b, np.where(np.isnan(b), a, chosen))
 
 
 def _extreme(function: Callable[[Array, Array], Array]) -> Builder:

@@ -35,7 +35,9 @@ def add(a: Array, b: Array, mode: str) -> Array:
     total = np.add(a, b)
     error = _sum_error(a, b, total)
     result = _signed_zero(_directed(total, error, mode), a, b, mode)
-    return exact.repair(result, np.isinf(total) & np.isfinite(a) & np.isfinite(b), (a, b), exact.add, mode)
+    # Near the largest number the error itself cannot be computed.
+    hard = ~np.isfinite(error) & np.isfinite(a) & np.isfinite(b)
+    return exact.repair(result, hard, (a, b), exact.add, mode)
 
 
 def multiply(a: Array, b: Array, mode: str) -> Array:
