@@ -8,7 +8,9 @@ bundle.
 
 from __future__ import annotations
 
+import os
 import sys
+from typing import NoReturn
 
 from assay import __version__
 
@@ -34,10 +36,20 @@ def _run(arguments: list[str]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         print("assay: interrupted; what was journalled is kept (assay bundle RUN)", file=sys.stderr)
-        return 130
+        return _leave(130)
     except BrokenPipeError:
         sys.stderr.close()
         return 141
+
+
+def _leave(code: int) -> NoReturn:
+    """End at once: a gate's thread that still runs must neither delay the end nor start anything."""
+    from assay.process.children import end_children  # noqa: PLC0415  # only an interrupted run needs it
+
+    end_children()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -4,33 +4,42 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
+from pathlib import Path
 
-from assay.process.children import kill_children
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
-WAITS = [sys.executable, "-c", "import sys; print('up', flush=True); sys.stdin.read()"]
+CODE = """
+import subprocess, sys, threading
+from assay.process.children import end_children
+wait = [sys.executable, "-c", "import sys; print('up', flush=True); sys.stdin.read()"]
+found = []
+def start(leads):
+    process = subprocess.Popen(wait, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=leads)
+    process.stdout.readline()
+    found.append(process)
+def again():
+    start(True)
+    found[-1].wait()
+    start(False)
+start(True)
+start(False)
+thread = threading.Thread(target=again)
+thread.start()
+while len(found) < 3:
+    pass
+print(end_children())
+thread.join()
+print(end_children(), [process.wait() for process in found])
+"""
 
 
-def started(*, leads: bool) -> subprocess.Popen[bytes]:
-    process = subprocess.Popen(  # noqa: S603  # our own interpreter
-        WAITS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=leads
+def test_all_children_end_also_those_that_lead_no_group_or_start_meanwhile() -> None:
+    ended = subprocess.run(  # noqa: S603  # our own interpreter
+        [sys.executable, "-c", CODE],
+        env={"PYTHONPATH": str(SCRIPTS)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"up\n"
-    return process
-
-
-def end(process: subprocess.Popen[bytes]) -> int:
-    process.communicate()
-    return process.returncode
-
-
-def test_children_of_every_thread_are_killed_and_others_are_left_alone() -> None:
-    found: list[subprocess.Popen[bytes]] = [started(leads=True)]
-    thread = threading.Thread(target=lambda: found.append(started(leads=True)))
-    thread.start()
-    thread.join()
-    bystander = started(leads=False)
-    assert kill_children() == 2
-    assert [end(process) for process in found] == [-9, -9]
-    assert end(bystander) == 0
+    assert ended.stdout.splitlines()[-1] == "True [-9, -9, -9, -9]"

@@ -13,6 +13,9 @@ from assay.engine.console import Say
 from assay.engine.prepare import Request
 from assay.model import Json
 
+_AGAIN_S = 3.0
+"""Longer than a run needs to end its children and close its journal."""
+
 
 def run_and_print(
     options: argparse.Namespace, challenge: str, work: Callable[[Request, Say], tuple[int, Json]]
@@ -27,13 +30,23 @@ def run_and_print(
 
 @contextmanager
 def termination_interrupts() -> Iterator[None]:
-    """Let SIGTERM end a run as Ctrl-C does: children are killed and the journal is closed."""
+    """Let SIGTERM end a run as Ctrl-C does: children are ended and the journal is closed.
+
+    A shell starts background jobs with SIGINT ignored; a run heeds it there too.  An interrupt that lands in
+    a finaliser is dropped by Python, so it comes again until the run has been left.
+    """
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    heeded = [signal.SIGTERM, signal.SIGINT, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else [])]
+    before = {number: signal.signal(number, interrupt) for number in heeded}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -20,7 +20,7 @@ from assay.gates.table import observers
 from assay.judge.row import GateRow
 from assay.judge.rules import DEADLINE
 from assay.model import Facts, Outcome
-from assay.process.children import kill_children
+from assay.process.children import end_children
 
 NONCE_BYTES = 16
 
@@ -93,7 +93,7 @@ def _run_rows(setup: Setup, rows: tuple[GateRow, ...], folder: RunFolder, say: S
     try:
         return run_graph(rows, setup.plan, setup.platform, deadlines, actions)
     except BaseException:
-        kill_children()  # interrupted, or the disk is full: what still runs would outlive the run
+        end_children()  # interrupted, or the disk is full: what still runs would outlive the run
         raise
     finally:
         folder.close()

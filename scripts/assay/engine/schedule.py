@@ -6,6 +6,7 @@ run still ends.  ``gpu``-exclusive gates wait for one another; a ``machine``-exc
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 from collections.abc import Callable, Mapping
@@ -28,6 +29,9 @@ class Ended(Protocol):
     def outcome(self) -> Outcome:
         """Return how the gate ended."""
 
+
+TURN_S = 0.2
+"""Longest time that an interrupt may go unheeded."""
 
 R = TypeVar("R", bound=Ended)
 
@@ -140,17 +144,32 @@ def _start(state: _State[R], row: GateRow, until: float, actions: Actions[R]) ->
 def _await_one(state: _State[R], actions: Actions[R]) -> None:
     """Wait for one gate to end, or abandon the one whose time is over."""
     name, (row, until) = min(state.running.items(), key=lambda item: item[1][1])
-    try:
-        ended, result = state.ended.get(timeout=max(0.0, until - actions.clock()))
-    except queue.Empty:
+    got = _next_ended(state, until, actions)
+    if got is None:
         del state.running[name]
         _record(state, row, actions.abandon(row), actions)
         return
+    ended, result = got
     if isinstance(result, BaseException):
         raise result
     if ended in state.running:
         row, _ = state.running.pop(ended)
         _record(state, row, result, actions)
+
+
+def _next_ended(
+    state: _State[R], until: float, actions: Actions[R]
+) -> tuple[str, R | BaseException] | None:
+    """Return what ended next, None once the clock shows ``until``.
+
+    It waits in short turns: a signal that arrives just before a long wait would be heeded only after it.
+    """
+    while True:
+        left = until - actions.clock()
+        with contextlib.suppress(queue.Empty):
+            return state.ended.get(timeout=min(max(0.0, left), TURN_S))
+        if left <= TURN_S:
+            return None
 
 
 def _record(state: _State[R], row: GateRow, result: R, actions: Actions[R]) -> None:
