@@ -108,14 +108,16 @@ def test_verify_takes_every_released_bundle_where_none_is_given(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "receipts" / "a-run").mkdir(parents=True)
-    for name in ("b.tar", "a.tar"):
+    digests = {"b.tar": "ab" * 32, "a.tar": "cd" * 32}
+    rows = "".join(f"| `{name}` | `{digest}` | a release |\n" for name, digest in digests.items())
+    (tmp_path / "receipts" / "README.md").write_text(f"# Receipts\n\n| bundle |\n| --- |\n{rows}")
+    for name in (*digests, "mine.tar"):
         (tmp_path / "receipts" / name).write_bytes(b"")
     session = FakeSession()
     body.verify(session.as_nox)
-    assert [words[4] for words in session.words] == [
-        str(Path("receipts", name)) for name in ("a.tar", "b.tar")
+    assert [words[4:] for words in session.words] == [
+        [str(Path("receipts", name)), "--expect-digest", digest] for name, digest in digests.items()
     ]
-    assert all(words[-2:] == ["--accept", "unanchored"] for words in session.words)
 
 
 @pytest.mark.gate

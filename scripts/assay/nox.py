@@ -10,12 +10,16 @@ No session skips: nox counts a skipped session as a success.  A session that cou
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import nox
 
 from assay.errors import AssayError
 from assay.toolchain import LOCK, toolchain
+
+_RELEASED = re.compile(r"^\| `([\w.+-]+\.tar)` \| `([0-9a-f]{64})` \|", re.MULTILINE)
+"""A row of ``receipts/README.md``: a released bundle and its digest, which anchors it."""
 
 INTERRUPT_S = 30.0
 """Seconds that an interrupted run has to end its children and close its journal before nox ends it."""
@@ -68,11 +72,12 @@ def verify(session: nox.Session) -> None:
     if session.posargs:
         assay(session, "verify", *session.posargs)
         return
-    bundles = sorted(Path("receipts").glob("*.tar"))
-    if not bundles:
-        session.error("receipts/ holds no bundle, so nothing was verified; name one: nox -s verify -- FILE")
-    for bundle in bundles:
-        assay(session, "verify", str(bundle), "--accept", "unanchored")
+    table = Path("receipts", "README.md")
+    released = _RELEASED.findall(table.read_text("utf-8")) if table.is_file() else []
+    if not released:
+        session.error(f"{table} names no bundle, so nothing was verified; name one: nox -s verify -- FILE")
+    for name, digest in released:
+        assay(session, "verify", str(table.with_name(name)), "--expect-digest", digest)
 
 
 def peers(session: nox.Session) -> None:

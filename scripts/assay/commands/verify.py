@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.canonical import dumps, parse
+from assay.commands.given import existing
 from assay.errors import UsageError
 from assay.evidence.names import MANIFEST_BYTES
 from assay.evidence.show import verification_lines
@@ -26,7 +27,7 @@ PYPROJECT = "pyproject.toml"
 def run(options: argparse.Namespace) -> int:
     """Verify a bundle; return 0, 1, 3 or 4 as the reader's own copy finds (DESIGN, "Exit codes")."""
     verified = verify_bundle(
-        options.bundle,
+        existing(options.bundle),
         expect_digest=options.expect_digest,
         accept=options.accept,
         tier=Tier(options.tier) if options.tier else None,

@@ -19,8 +19,8 @@ _SHOWN = 20
 def selection_lines(selection: Selection) -> Sequence[str]:
     """Return what was selected, a line a variable."""
     kind = "explicit" if selection.explicit else "embedded"
-    lines = [f"selection: {kind} ({selection.source})"]
-    lines += [f"  {name} = {selection.values[name]}" for name in VARIABLES if selection.get(name)]
+    lines = [f"selection: {kind} ({one_line(selection.source)})"]
+    lines += [f"  {name} = {one_line(selection.values[name])}" for name in VARIABLES if selection.get(name)]
     lines += [f"  {name} is set and ignored" for name in selection.ignored]
     return lines
 
@@ -38,8 +38,8 @@ def gate_lines(row: GateRow, receipt: Receipt) -> Sequence[str]:
 def finding_lines(finding: Finding) -> Sequence[str]:
     """Return one finding, indented."""
     parts = (("expected", finding.expected), ("remedy", finding.remedy), ("where", ", ".join(finding.where)))
-    head = f"    {finding.severity.value}: {finding.id}: {_one_line(finding.observed)}"
-    return [head, *(f"      {name + ':':<10}{_one_line(value)}" for name, value in parts if value)]
+    head = f"    {finding.severity.value}: {finding.id}: {one_line(finding.observed)}"
+    return [head, *(f"      {name + ':':<10}{one_line(value)}" for name, value in parts if value)]
 
 
 def _ran(outcome: Outcome) -> bool:
@@ -47,7 +47,7 @@ def _ran(outcome: Outcome) -> bool:
     return outcome not in {Outcome.BLOCKED, Outcome.NOT_APPLICABLE}
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """Return text that cannot move a terminal's cursor: control characters become spaces or escapes."""
     return "".join(
         char if char.isprintable() else " " if char in "\n\t" else ascii(char)[1:-1] for char in text

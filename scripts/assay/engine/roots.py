@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 from assay.machine import Machine
 from assay.model import Platform
 from assay.selection import HOST_LIBRARY, LIBPYTHON, PROVIDER, SITE_PACKAGES, Selection
+
+if sys.platform != "win32":
+    import pwd
 
 SELECTION_ROOT = "$SELECTION"
 TOOLKIT_ROOT = "$TOOLKIT"
@@ -24,12 +29,29 @@ def named_roots(machine: Machine, selection: Selection, project: Path) -> tuple[
         (TOOLKIT_ROOT, selection.toolkit),
         (SELECTION_ROOT, prefix_of(selection.executable, machine.platform)),
         (PROJECT_ROOT, str(project)),
-        (HOME_ROOT, machine.env.get("HOME") or machine.env.get("USERPROFILE")),
+        *((HOME_ROOT, home) for home in _homes(machine)),
     ]
     given = [(name, path) for name, path in pairs if path]
     known = [path for name, path in given if name != HOME_ROOT]
     given += [pair for pair in _selected(selection) if not _below(pair[1], known)]
     return tuple(dict.fromkeys(pair for name, path in given for pair in _both(machine, name, path)))
+
+
+def _homes(machine: Machine) -> tuple[str, ...]:
+    """Return the caller's home as the environment has it, and on the real machine the account's own too."""
+    told = machine.getenv("HOME") or machine.getenv("USERPROFILE")
+    account = _account_home() if machine.is_real else ""
+    return tuple(dict.fromkeys(home for home in (told, account) if home))
+
+
+def _account_home() -> str:
+    """Return the home of this process's account, ``""`` where no database has it."""
+    if sys.platform == "win32":
+        return ""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        return ""
 
 
 def prefix_of(executable: str | None, platform: Platform) -> str | None:
