@@ -42,7 +42,7 @@ def qualify(session: nox.Session) -> None:
 
 @nox.session
 def rehearse(session: nox.Session) -> None:
-    """Run the same without a GPU: the same chain, PyCUDA, cuda-python and NVRTC on a CPU (`-- chain NAME`)."""
+    """Run the same without a GPU: chain, PyCUDA, cuda-python and NVRTC on a CPU (`-- chain NAME`)."""
     body.assay(session, "rehearse", *session.posargs)
 
 

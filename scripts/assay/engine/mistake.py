@@ -21,7 +21,7 @@ _LIMIT = 1 << 20
 
 
 def answer_lines(prepared: Prepared, chain: str, findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield the answer of the inner loop: the first wrong value with its source lines, and every other finding.
+    """Yield the inner loop's answer: the first wrong value with its source lines, and every other finding.
 
     A wrong value makes those of later stages wrong, and canonical and fresh values show the same mistake: the
     first says it all.

@@ -24,6 +24,9 @@ WSL_LIBRARIES = "/usr/lib/wsl"
 
 WINDOWS_SYSTEM = "C:/Windows"
 
+CPU_DEVICE = "GPU-61737361-792d-7265-6865-617273616c00"
+"""The device of the rehearsal's driver (its bytes spell its name)."""
+
 _GPU_NODE = re.compile(r"/dev/nvidia\d+")
 _CONTROL_NODE = "/dev/nvidiactl"
 
@@ -112,6 +115,12 @@ def _kernel_agrees(_: Case, facts: Facts) -> Iterator[str]:
         yield "/proc/driver/nvidia/gpus gives the device another PCI address"
 
 
+def _not_the_cpus(_: Case, facts: Facts) -> Iterator[str]:
+    """Require another device than the one of the CPU's driver, which no GPU is."""
+    if text(facts, "devices.after.uuid").lower() == CPU_DEVICE.lower():
+        yield f"CUDA's device is {CPU_DEVICE}, the CPU driver's"
+
+
 def _nobody_knows_device(_: Case, facts: Facts) -> Iterator[str]:
     """Require that neither NVML nor the kernel know the CUDA device."""
     uuid = text(facts, "devices.after.uuid").lower()
@@ -196,11 +205,11 @@ MARKS: Mapping[Tier, tuple[Mark, ...]] = MappingProxyType(
     {
         Tier.PHYSICAL: (
             *(_seen, _on_linux, _nvidia_nodes, _cuda_uuid, _nvml_agrees),
-            *(_kernel_agrees, _systems_libcuda, _one_driver_version),
+            *(_kernel_agrees, _systems_libcuda, _one_driver_version, _not_the_cpus),
         ),
         Tier.WSL: (
             *(_seen, _on_wsl, _paravirtual_node, _no_nvidia_nodes, _cuda_uuid, _nvml_agrees),
-            *(_projected_libcuda, _nvml_driver, _no_kernel_module),
+            *(_projected_libcuda, _nvml_driver, _no_kernel_module, _not_the_cpus),
         ),
         Tier.REHEARSAL: (
             *(_seen, _no_nvidia_nodes, _no_paravirtual_node, _cuda_uuid),
@@ -216,5 +225,6 @@ WINDOWS_MARKS: tuple[Mark, ...] = (
     _nvml_agrees,
     _windows_libcuda,
     _nvml_driver,
+    _not_the_cpus,
 )
 """The physical tier's own row for Windows, which has neither device nodes nor /proc."""

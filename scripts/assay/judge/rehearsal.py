@@ -21,9 +21,6 @@ from assay.judge.images import PTX, ran_stages
 from assay.judge.reading import get, items, number, objects, text
 from assay.model import Facts, Finding, Tier
 
-UUID = "GPU-61737361-792d-7265-6865-617273616c00"
-"""The CPU driver's device, which no GPU is."""
-
 IDS: Mapping[str, str] = MappingProxyType(
     {
         "assertion": "REHEARSAL-ASSERTION",

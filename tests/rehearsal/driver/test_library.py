@@ -20,7 +20,10 @@ from assay.provision.driver_names import driver_names
 from tests.chain.support import compile_library
 from tests.rehearsal.driver.programs import Programs
 
-COMPILERS = ["cc", *(each for each in ("aarch64-linux-gnu-gcc", "x86_64-linux-gnu-gcc") if shutil.which(each))]
+COMPILERS = [
+    "cc",
+    *(each for each in ("aarch64-linux-gnu-gcc", "x86_64-linux-gnu-gcc") if shutil.which(each)),
+]
 """This machine's, and the other architecture's where it is installed."""
 
 AFTERWARDS = """

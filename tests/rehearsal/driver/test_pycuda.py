@@ -81,7 +81,8 @@ copy.dst_pitch = copy.width_in_bytes = 100; copy.src_pitch = pitch; copy.height 
 copy(aligned=True)
 again = np.empty_like(given); cuda.memcpy_dtoh(again, second)
 say([bool((plain == given).all()), bool((pinned == given).all()), bool((again == given).all()),
-     bool((back == given[:250]).all()), filled.tolist(), pitch, (4 << 30) - free, event.time_till(other) >= 0])
+     bool((back == given[:250]).all()), filled.tolist(), pitch, (4 << 30) - free,
+     event.time_till(other) >= 0])
 for each in (memory, second, rows): each.free()
 pinned.base.free()
 """
@@ -169,8 +170,7 @@ say(codes)
         ["LogicError", "cuModuleLoadDataEx failed: invalid ptx - PTX line 1: a directive expected in `no`"],
         [
             "RuntimeError",
-            "cuModuleLoadDataEx failed: no binary for gpu - "
-            "CUDA_ERROR_NO_BINARY_FOR_GPU: refused: a CUBIN is code for a GPU; load PTX",
+            "cuModuleLoadDataEx failed: no binary for gpu - CUDA_ERROR_NO_BINARY_FOR_GPU: refused: a CUBIN is code for a GPU; load PTX",
         ],
     ]
     assert "a CUBIN is code for a GPU" in ran.errors
@@ -201,7 +201,8 @@ import pycuda.autoinit, pycuda.driver as cuda, pycuda.gpuarray as gpuarray
 from pycuda.compiler import SourceModule
 from pycuda.elementwise import ElementwiseKernel
 module = SourceModule('__device__ int seven = 7;'
-    ' __global__ void twice(float *a, int n) { int i = threadIdx.x + blockIdx.x * blockDim.x; if (i < n) a[i] *= 2; }')
+    ' __global__ void twice(float *a, int n)'
+    ' { int i = threadIdx.x + blockIdx.x * blockDim.x; if (i < n) a[i] *= 2; }')
 given = np.arange(1000, dtype=np.float32); twice = given.copy()
 module.get_function("twice")(cuda.InOut(twice), np.int32(1000), block=(128, 1, 1), grid=(8, 1))
 seven = np.zeros(1, np.int32); cuda.memcpy_dtoh(seven, module.get_global("seven")[0])
@@ -209,7 +210,8 @@ array = gpuarray.to_gpu(given)
 square = ElementwiseKernel("float *z, float *x", "z[i] = x[i] * x[i]")
 made = gpuarray.empty_like(array); square(made, array)
 say([bool((twice == 2 * given).all()), int(seven[0]), bool(((2 * array + 1).get() == 2 * given + 1).all()),
-     bool((made.get() == given * given).all()), float(gpuarray.sum(array).get()), float(gpuarray.max(array).get())])
+     bool((made.get() == given * given).all()), float(gpuarray.sum(array).get()),
+     float(gpuarray.max(array).get())])
 """)
     assert ran.said == [True, 7, True, True, 499500.0, 999.0]
     assert ran.exit == 0
