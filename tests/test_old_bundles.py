@@ -17,8 +17,6 @@ from assay.evidence.verify import verify_bundle
 from assay.model import Tier, Verdict
 from tests.data.bundles.make import BAD, HERE, NEWEST, make_bad, signer
 
-pytestmark = pytest.mark.gate
-
 NOW = datetime(2046, 12, 1, tzinfo=UTC)
 """Archives are read for years."""
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from assay.chain.architecture import lowest, virtual_architecture
-
-pytestmark = pytest.mark.gate
 
 
 def test_ptx_is_made_for_the_virtual_counterpart() -> None:

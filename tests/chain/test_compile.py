@@ -53,7 +53,6 @@ def built(selection: Selection, tmp_path_factory: pytest.TempPathFactory) -> Bui
     return build(selection, tmp_path_factory.mktemp("first"), "a")
 
 
-@pytest.mark.gate
 def test_ptx_is_made_for_the_lowest_architecture_and_cubin_for_each() -> None:
     request = parse_compile(encoded(compile_request([compiled_chain("pipeline")], "nvcc", ARCHITECTURES)))
     made = [(job.stage.name, job.kind, job.architecture) for job in jobs(request)]

@@ -9,8 +9,6 @@ import pytest
 
 from assay.chain import distributions
 
-pytestmark = pytest.mark.gate
-
 RECORD = (
     b"wgpu/__init__.py,sha256=x,1\r\nwgpu-9.8.7.dist-info/RECORD,,\r\nwgpu-9.8.7.dist-info/METADATA,,\r\n"
 )

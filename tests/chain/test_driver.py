@@ -12,8 +12,6 @@ from assay.chain import driver
 from assay.chain.driver import Driver
 from assay.chain.failures import CudaError, UnavailableError
 
-pytestmark = pytest.mark.gate
-
 
 def store(out: Any, value: object) -> int:  # noqa: ANN401  # what ctypes.byref returns has no type
     """Write through a reference, as a C function does, and succeed."""

@@ -25,7 +25,6 @@ def drain(read: int) -> list[dict[str, object]]:
         return [json.loads(line) for line in stream]
 
 
-@pytest.mark.gate
 def test_events_are_numbered_lines(pipe: tuple[int, int]) -> None:
     read, write = pipe
     events = Events(write)
@@ -38,7 +37,6 @@ def test_events_are_numbered_lines(pipe: tuple[int, int]) -> None:
     ]
 
 
-@pytest.mark.gate
 def test_an_error_says_where_what_and_of_which_kind(pipe: tuple[int, int]) -> None:
     read, write = pipe
     events = Events(write)
@@ -95,7 +93,6 @@ def test_a_reader_that_has_gone_is_told(pipe: tuple[int, int]) -> None:
         Events(write).emit("hello")
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_standard_streams_are_log(number: int) -> None:
     with pytest.raises(ValueError, match="standard stream"):

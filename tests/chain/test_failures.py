@@ -15,8 +15,6 @@ from assay.chain.failures import (
     describe,
 )
 
-pytestmark = pytest.mark.gate
-
 
 @pytest.mark.parametrize("code", sorted(LIBCUDA_UNAVAILABLE))
 def test_a_code_of_a_machine_that_cannot_compute_is_unavailable(code: int) -> None:

@@ -14,8 +14,6 @@ import pytest
 from assay.chain import interpreter
 from tests.chain.support import Child
 
-pytestmark = pytest.mark.gate
-
 
 def test_a_build_is_told_by_its_variables() -> None:
     told = interpreter.facts()

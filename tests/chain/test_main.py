@@ -54,7 +54,6 @@ def test_a_request_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert command.main(["compile", "--request", str(path), "--output", str(tmp_path)]) == command.USAGE
 
 
-@pytest.mark.gate
 def test_a_selection_without_packages_is_told_runtime_by_runtime(bare: Child) -> None:
     ended = bare.run(REQUEST)
     assert ended.exit == command.FAILED
@@ -72,7 +71,6 @@ def test_events_need_a_descriptor_of_their_own(bare: Child, number: str) -> None
     assert b"Traceback" not in done.stderr
 
 
-@pytest.mark.gate
 def test_a_reader_that_has_gone_ends_the_child(bare: Child, tmp_path: Path) -> None:
     path = tmp_path / "request.json"
     path.write_text(json.dumps(REQUEST))

@@ -11,8 +11,6 @@ import pytest
 from assay.chain import nvml
 from assay.chain.failures import UnavailableError
 
-pytestmark = pytest.mark.gate
-
 
 class NVMLError(Exception):
     """pynvml's base of errors; ``value`` is NVML's code."""

@@ -10,8 +10,6 @@ import pytest
 from assay.chain.failures import UnavailableError
 from assay.chain.packages import load, naming_missing_library
 
-pytestmark = pytest.mark.gate
-
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -21,7 +21,6 @@ const char *nvmlErrorString(int code) { (void)code; return "Driver/library versi
 """
 
 
-@pytest.mark.gate
 def test_parts_are_told_beside_a_part_that_cannot_tell(tmp_path: Path) -> None:
     child = Child(sys.executable, tmp_path)
     bare = Child(sys.executable, tmp_path, program=("-S", child.argv()[-1]))  # no site-packages

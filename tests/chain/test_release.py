@@ -8,8 +8,6 @@ import pytest
 
 from assay.chain.release import releasing
 
-pytestmark = pytest.mark.gate
-
 
 def broken() -> NoReturn:
     raise OSError("the context is dead")

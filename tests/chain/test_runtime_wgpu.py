@@ -41,12 +41,10 @@ def wanted(*software: str, backend: str = "Vulkan") -> Adapter:
     return Adapter(backend, NVIDIA, software)
 
 
-@pytest.mark.gate
 def test_the_vendors_hardware_is_taken_whatever_comes_first() -> None:
     assert choose([LAVAPIPE, RADEON, H200_GL, H200], wanted("llvmpipe")) is H200
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize("others", [[], [LAVAPIPE], [RADEON], [H200_GL], [seen("NVIDIA CPU", kind="CPU")]])
 def test_nothing_else_is_taken_unasked(others: list[Seen]) -> None:
     with pytest.raises(UnavailableError) as caught:
@@ -56,14 +54,12 @@ def test_nothing_else_is_taken_unasked(others: list[Seen]) -> None:
         assert str(other.info["device"]) in str(caught.value)
 
 
-@pytest.mark.gate
 def test_an_allowed_one_is_taken_by_name() -> None:
     assert choose([RADEON, LAVAPIPE], wanted("llvmpipe")) is LAVAPIPE
     with pytest.raises(UnavailableError):
         choose([LAVAPIPE], wanted("llvmpipe", backend="D3D12"))
 
 
-@pytest.mark.gate
 @given(st.integers(1, 2**27), st.sampled_from([64, 128, 256]), st.sampled_from([256, 65535]))
 def test_groups_cover_every_value_with_less_than_a_row_to_spare(count: int, block: int, most: int) -> None:
     across, down, deep = groups(count, block, most)
@@ -72,14 +68,12 @@ def test_groups_cover_every_value_with_less_than_a_row_to_spare(count: int, bloc
     assert count <= across * down * block < count + (across + 1) * block
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize("path", sorted(KERNELS.glob("*/*.wgsl")), ids=lambda path: path.name)
 def test_the_projects_kernels_state_their_size(path: Path) -> None:
     text = path.read_text()
     assert f"const BLOCK: u32 = {workgroup_size(text)}u;" in text
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     "text", ["", "@workgroup_size(BLOCK)", "@workgroup_size(0)", "@workgroup_size(64) @workgroup_size(128)"]
 )

@@ -21,7 +21,6 @@ print(json.dumps(sorted(sys.modules)))
 """
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize("name", runtimes.NAMES)
 def test_every_runtime_opens_runs_tells_and_closes(name: str) -> None:
     runtime = runtimes.opener(name)
@@ -29,18 +28,15 @@ def test_every_runtime_opens_runs_tells_and_closes(name: str) -> None:
         assert callable(getattr(runtime, method))
 
 
-@pytest.mark.gate
 def test_every_module_of_a_runtime_is_in_the_table() -> None:
     modules = {path.stem.removeprefix("runtime_") for path in SOURCES.glob("runtime_*.py")}
     assert modules == set(runtimes.NAMES)
 
 
-@pytest.mark.gate
 def test_those_that_compute_on_the_cuda_device() -> None:
     assert {name for name in runtimes.NAMES if runtimes.uses_cuda(name)} == {"pycuda", "nvrtc"}
 
 
-@pytest.mark.gate
 def test_importing_every_module_imports_no_gpu_package() -> None:
     names = [path.stem for path in SOURCES.glob("*.py") if not path.stem.startswith("__")]
     done = subprocess.run(  # noqa: S603  # this interpreter and the chain's own modules
@@ -55,7 +51,6 @@ def test_importing_every_module_imports_no_gpu_package() -> None:
     assert not loaded & {"cuda", "numpy", "pycuda", "pynvml", "wgpu"}
 
 
-@pytest.mark.gate
 def test_no_module_reaches_out_of_its_folder() -> None:
     for path in SOURCES.glob("*.py"):
         text = path.read_text()

@@ -14,8 +14,6 @@ from assay.chain.failures import RequestError
 from assay.chain.spec import parse_compile, parse_run
 from tests.chain.support import CHAINS, Document, chain, compile_request, compiled_chain, run_request
 
-pytestmark = pytest.mark.gate
-
 OTHERS: tuple[object, ...] = (
     None,
     True,

@@ -39,7 +39,6 @@ def pathfinder(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
     monkeypatch.setitem(sys.modules, "cuda.pathfinder", module)
 
 
-@pytest.mark.gate
 def test_each_answer_has_its_path_and_origin(monkeypatch: pytest.MonkeyPatch) -> None:
     pathfinder(monkeypatch)
     told = toolkit.facts()
@@ -57,7 +56,6 @@ def test_each_answer_has_its_path_and_origin(monkeypatch: pytest.MonkeyPatch) ->
     }
 
 
-@pytest.mark.gate
 def test_an_older_pathfinder_answers_what_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
     pathfinder(monkeypatch)
     monkeypatch.delattr(sys.modules["cuda.pathfinder"], "locate_nvidia_header_directory")
@@ -66,7 +64,6 @@ def test_an_older_pathfinder_answers_what_it_can(monkeypatch: pytest.MonkeyPatch
     assert told["libraries"]["nvrtc"]["path"] == "/toolkit/lib/libnvrtc.so"  # type: ignore[index]  # as above
 
 
-@pytest.mark.gate
 def test_no_pathfinder_is_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cuda", ModuleType("cuda"))
     monkeypatch.setitem(sys.modules, "cuda.pathfinder", None)  # a blocked import

@@ -76,7 +76,6 @@ def of(path: str, value: object) -> Plan:
     return parse_plan(changed(path, value))
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(("path", "value", "direction", "at"), MOVES.values(), ids=MOVES)
 def test_each_move_has_its_direction_and_the_opposite_the_other_way_round(
     path: str, value: object, direction: Direction, at: str
@@ -111,7 +110,6 @@ def test_the_same_plan_moves_nothing() -> None:
     assert moves(parse_plan(plan_table()), parse_plan(plan_table())) == ()
 
 
-@pytest.mark.gate
 def test_every_key_of_a_plan_is_moved_by_some_test() -> None:
     """So no field that a plan has can change without being named."""
     keys = {path.partition(".")[0].replace("-", "_") for path, *_ in MOVES.values()} | {"chains"}

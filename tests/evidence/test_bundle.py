@@ -27,7 +27,6 @@ def names(path: Path) -> list[str]:
         return peer.getnames()
 
 
-@pytest.mark.gate
 def test_a_bundle_holds_what_the_journal_names_and_nothing_else(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     wheel = hashlib.sha256(b"wheel bytes").hexdigest()
@@ -43,7 +42,6 @@ def test_a_bundle_holds_what_the_journal_names_and_nothing_else(tmp_path: Path) 
     assert names(bundle.path) == ["manifest.json", *sorted(right)]
 
 
-@pytest.mark.gate
 def test_the_manifest_says_what_came_of_it_and_the_digest_is_its_own(tmp_path: Path) -> None:
     bundle = write_bundle(make_run(tmp_path))
     with tarfile.open(bundle.path) as peer:
@@ -96,7 +94,6 @@ CASES: dict[str, tuple[dict[str, Gate], Verdict, str]] = {
 }
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(("changed", "verdict", "outcome"), CASES.values(), ids=CASES)
 def test_the_verdict_comes_of_judging(
     tmp_path: Path, changed: dict[str, Gate], verdict: Verdict, outcome: str
@@ -109,7 +106,6 @@ def test_the_verdict_comes_of_judging(
     assert verified.outcomes[gate] is Outcome(outcome)
 
 
-@pytest.mark.gate
 def test_a_run_killed_after_any_entry_is_undecided_to_its_last_entry(tmp_path: Path) -> None:
     for count in range(len(GATES)):
         folder = make_run(tmp_path / str(count), gates=GATES[:count])
@@ -127,7 +123,6 @@ def test_a_run_killed_after_any_entry_is_undecided_to_its_last_entry(tmp_path: P
         assert verified.claims.established == ()
 
 
-@pytest.mark.gate
 def test_a_run_killed_within_a_line_of_its_journal_is_bundled_to_its_last_whole_line(tmp_path: Path) -> None:
     folder = make_run(tmp_path, gates=GATES[:2])
     journal = (folder / "journal.jsonl").read_bytes()

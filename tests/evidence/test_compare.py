@@ -50,7 +50,6 @@ def with_facts(gate: str, **facts: Json) -> Mapping[str, Gate]:
     return {gate: Gate({**PASSING[gate].facts, **facts}, artifacts=PASSING[gate].artifacts)}
 
 
-@pytest.mark.gate
 def test_two_runs_that_qualify_the_same_are_the_same(tmp_path: Path) -> None:
     comparison = compared(tmp_path)
     assert (comparison.exit_code, comparison.same_subject, comparison.bar) == (0, True, ())
@@ -61,7 +60,6 @@ def test_two_runs_that_qualify_the_same_are_the_same(tmp_path: Path) -> None:
     assert "the bar: the same plan" in lines
 
 
-@pytest.mark.gate
 def test_what_is_asked_first_stands_first(tmp_path: Path) -> None:
     lines = list(comparison_lines(compared(tmp_path)))
     heads = [line for line in lines if not line.startswith(" ")]
@@ -71,7 +69,6 @@ def test_what_is_asked_first_stands_first(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.gate
 def test_claims_are_gained_lost_and_kept(tmp_path: Path) -> None:
     claim: Json = [{"id": "linted", "text": "the code is clean", "gates": ["lint"]}]
     comparison = compared(tmp_path, plans=(plan(), plan(claim=claim)))
@@ -96,7 +93,6 @@ def test_a_rejected_run_loses_every_claim(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.gate
 def test_a_loosened_plan_is_seen_whatever_the_verdict(tmp_path: Path) -> None:
     loose = plan(versions={"linux": {"python": ">=3.11,<3.15"}})
     comparison = compared(tmp_path, plans=(plan(), loose))
@@ -105,7 +101,6 @@ def test_a_loosened_plan_is_seen_whatever_the_verdict(tmp_path: Path) -> None:
     assert "  lowered  versions.linux.cuda: ==13.0.* became nothing" in comparison_lines(comparison)
 
 
-@pytest.mark.gate
 def test_a_broken_bundle_is_not_compared(tmp_path: Path) -> None:
     honest = bundle(tmp_path / "a")
     other = bundle(tmp_path / "b")
@@ -153,7 +148,6 @@ def built(archive: bytes, **more: bytes) -> Mapping[str, Gate]:
     return {"build": Gate({"wheel": "made"}, artifacts={"thing.whl": archive, **more})}
 
 
-@pytest.mark.gate
 def test_files_that_differ_within_wheels_are_named(tmp_path: Path) -> None:
     new = {"thing/__init__.py": b"x = 2\n", "thing/new.py": b"", "thing/same.py": b"same"}
     comparison = compared(tmp_path, built(wheel(MEMBERS)), built(wheel(new), extra=b"more"))
@@ -219,7 +213,6 @@ def test_each_fact_stands_in_its_section_with_its_path(tmp_path: Path) -> None:
 
 
 # The other run may have had it: neither "equal" nor "added" would be true.
-@pytest.mark.gate
 def test_across_rules_an_unknown_field_is_not_comparable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

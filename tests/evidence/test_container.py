@@ -56,7 +56,6 @@ def refused(path: Path, data: bytes) -> str:
     return caught.value.observed
 
 
-@pytest.mark.gate
 @given(CONTENTS)
 def test_what_is_written_is_read_and_tarfile_agrees(
     tmp_path_factory: pytest.TempPathFactory, contents: dict[str, bytes]
@@ -91,7 +90,6 @@ def test_every_truncation_and_every_appendix_is_refused(
     assert refused(path, whole + data.draw(st.binary(min_size=1, max_size=1100)))
 
 
-@pytest.mark.gate
 def test_every_changed_byte_outside_the_members_bytes_is_refused(tmp_path: Path) -> None:
     whole = written({"plan.json": b"plan", "a.log": b"x" * 513})
     path = tmp_path / "run.tar"
@@ -122,7 +120,6 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
 }
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(("make", "problem"), HOSTILE.values(), ids=HOSTILE)
 def test_hostile_archives_are_refused(tmp_path: Path, make: Callable[[], bytes], problem: str) -> None:
     assert problem in refused(tmp_path / "run.tar", make())

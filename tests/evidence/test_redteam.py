@@ -38,8 +38,6 @@ REAL_GATES = table.GATES
 OTHER_NONCE = "f" * 32
 NOTHING: Mapping[str, Json] = MappingProxyType({})
 
-pytestmark = pytest.mark.gate
-
 
 @pytest.fixture(autouse=True)
 def real_chain(world: None, monkeypatch: pytest.MonkeyPatch) -> None:

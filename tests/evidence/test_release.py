@@ -70,7 +70,6 @@ def refused(release: Release, code: int, *says: str) -> None:
         sign_index(release, ALICE.sign, ALICE.public)
 
 
-@pytest.mark.gate
 def test_a_complete_set_is_a_release_whatever_its_order(members: list[Path]) -> None:
     release = check_release(members, None)
     assert (release.exit_code, release.faults) == (0, ())
@@ -82,7 +81,6 @@ def test_a_complete_set_is_a_release_whatever_its_order(members: list[Path]) -> 
     assert release.to_json()["released"] is True
 
 
-@pytest.mark.gate
 def test_a_missing_member_is_no_release(members: list[Path]) -> None:
     for number, place in enumerate(["linux/physical", "windows/physical", "wsl/wsl"]):
         rest = [each for each in members if each is not members[number]]
@@ -95,7 +93,6 @@ def test_a_doubled_or_foreign_member_is_no_release(members: list[Path], tmp_path
     refused(check_release([*members, other], None), 3, "macos/physical is not a part")
 
 
-@pytest.mark.gate
 def test_a_rejected_member_is_no_release(members: list[Path], tmp_path: Path) -> None:
     failed = {"lint": Gate({"findings": [found()]})}
     rejected = member(tmp_path / "x", Platform.WSL, changed=failed)
@@ -112,14 +109,12 @@ def test_an_undecided_member_is_no_release(members: list[Path], tmp_path: Path) 
     )
 
 
-@pytest.mark.gate
 def test_a_broken_member_is_no_release(members: list[Path]) -> None:
     forge(members[2], members[2], lambda _, held: held.update({"lint.exit": b"1\n"}))
     refused(check_release(members, None), 4, "is broken: lint.exit", "no member for wsl/wsl")
     refused(check_release(members[2:], None), 4, "is broken")
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("build", "says"),
     [
@@ -167,7 +162,6 @@ def test_unrecorded_is_not_the_same(tmp_path: Path) -> None:
 # -------------------------------------------------------------------------------------------- signatures
 
 
-@pytest.mark.gate
 def test_with_a_key_every_member_must_be_signed_by_it(members: list[Path]) -> None:
     refused(check_release(members, ALICE.public), 3, "is not signed by the key: nobody vouches")
     for each in members[:2]:
@@ -179,7 +173,6 @@ def test_with_a_key_every_member_must_be_signed_by_it(members: list[Path]) -> No
     assert check_release(members, ALICE.public).exit_code == 0
 
 
-@pytest.mark.gate
 def test_the_index_names_all_members_and_is_signed(members: list[Path]) -> None:
     release = check_release(members, None)
     data = sign_index(release, ALICE.sign, ALICE.public)

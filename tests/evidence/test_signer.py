@@ -53,7 +53,6 @@ def invalid(bundle: Bundle, says: str = "") -> None:
     assert says in verified.signer_detail, verified.signer_detail
 
 
-@pytest.mark.gate
 def test_the_readers_key_anchors_a_bundle(honest: tuple[Bundle, Path]) -> None:
     bundle, path = honest
     assert path.name == f"{bundle.path.stem}.intoto.jsonl"
@@ -65,7 +64,6 @@ def test_the_readers_key_anchors_a_bundle(honest: tuple[Bundle, Path]) -> None:
     assert any(line == "anchor: your key vouches for this bundle" for line in verification_lines(verified))
 
 
-@pytest.mark.gate
 def test_an_unsigned_bundle_is_allowed_said_loudly_and_never_anchored(tmp_path: Path) -> None:
     bundle = write_bundle(make_run(tmp_path))
     for key, answer in ((None, Answer.NOT_ASKED), (ALICE.public, Answer.FAILED)):
@@ -78,7 +76,6 @@ def test_an_unsigned_bundle_is_allowed_said_loudly_and_never_anchored(tmp_path: 
     assert verify_bundle(bundle.path, key=ALICE.public, accept=["unanchored"]).exit_code == 0
 
 
-@pytest.mark.gate
 def test_without_a_key_attestations_are_not_even_read(honest: tuple[Bundle, Path]) -> None:
     bundle, path = honest
     path.write_bytes(b"anything")
@@ -111,7 +108,6 @@ def test_a_renamed_bundle_keeps_its_attestations(honest: tuple[Bundle, Path], tm
     assert verify(bundle.path.rename(tmp_path / "mine.tar")).exit_code == 0
 
 
-@pytest.mark.gate
 def test_a_rejected_bundle_that_is_signed_stays_rejected(tmp_path: Path) -> None:
     failing = {"lint": Gate({"findings": [found()]})}
     bundle, _ = signed(tmp_path, write_bundle(make_run(tmp_path, changed=failing)))
@@ -129,7 +125,6 @@ def test_signing_does_not_change_the_bundle(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------- every change is seen
 
 
-@pytest.mark.gate
 def test_every_changed_byte_of_a_signed_bundle_is_detected(tmp_path: Path) -> None:
     bundle, _ = signed(tmp_path, write_bundle(make_run(tmp_path, gates=GATES[:1])))
     assert verify(bundle).signer is Signer.VALID
@@ -156,7 +151,6 @@ def test_every_changed_byte_of_the_attestations_is_detected(honest: tuple[Bundle
         assert check_attestations(bytes(data), "file", ALICE.public, shown) == 3
 
 
-@pytest.mark.gate
 def test_every_truncation_and_any_appended_byte_of_the_attestations_is_detected(
     honest: tuple[Bundle, Path],
 ) -> None:
@@ -172,7 +166,6 @@ def test_every_truncation_and_any_appended_byte_of_the_attestations_is_detected(
         invalid(bundle)
 
 
-@pytest.mark.gate
 def test_no_other_order_and_no_other_number_of_lines_is_accepted(honest: tuple[Bundle, Path]) -> None:
     bundle, path = honest
     lines = path.read_bytes().splitlines(keepends=True)
@@ -270,7 +263,6 @@ FOOLED: dict[str, tuple[Callable[[list[dict[str, Json]]], None], str]] = {
 }
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(("edit", "says"), FOOLED.values(), ids=FOOLED)
 def test_what_the_bundle_does_not_come_to_is_refused_even_if_it_is_signed(
     honest: tuple[Bundle, Path], edit: Callable[[list[dict[str, Json]]], None], says: str
@@ -339,7 +331,6 @@ def kinds(path: Path) -> list[str]:
     return [str(statement_of(each)["predicateType"]) for each in envelopes(path)]  # type: ignore[index,call-overload]  # objects
 
 
-@pytest.mark.gate
 def test_a_rehearsal_gets_no_result(tmp_path: Path) -> None:
     rehearsed = {"chain": Gate({"tier": "rehearsal"})}
     bundle, path = signed(

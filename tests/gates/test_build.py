@@ -79,7 +79,6 @@ def found(run: Bench, facts: Facts) -> list[str]:
     return ids(judged(row(run.context.plan, "build"), run.case(), facts))
 
 
-@pytest.mark.gate
 def test_wheel_and_sdist_are_built_twice_with_the_same_bytes_and_kept(run: Bench) -> None:
     write_project(run.context.project)
     facts = run.observe(build.observe)
@@ -199,7 +198,6 @@ def test_a_plan_may_allow_both(tmp_path: Path) -> None:
         assert found(run, run.observe(build.observe)) == ["BUILD-NO-REVISION-ALLOWED"]
 
 
-@pytest.mark.gate
 def test_a_given_wheel_is_kept_as_it_is_and_nothing_is_built(tmp_path: Path) -> None:
     given = make_wheel(tmp_path, {"thing/__init__.py": b"ANSWER = 43\n"}, name="gpu_thing")
     with bench(tmp_path, plan=without_chains(), artifact=given) as run:

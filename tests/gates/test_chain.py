@@ -37,7 +37,6 @@ def played(ground: Playground, **how: Any) -> Played:  # noqa: ANN401  # keys of
     return play(ground)
 
 
-@pytest.mark.gate
 def test_an_honest_child_is_right_and_everything_is_seen_from_outside(ground: Playground) -> None:
     seen = played(ground)
     assert seen.ids() == []
@@ -88,7 +87,6 @@ def test_a_child_that_exits_without_a_word_is_named(ground: Playground, event: s
     assert "ended with exit 0" in text(seen.facts, "child.ended.detail")
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize("event", ["hello", "running"])
 def test_a_child_that_is_killed_is_named_with_its_signal(ground: Playground, event: str) -> None:
     seen = played(ground, die=event)
@@ -140,7 +138,6 @@ def test_events_after_the_last_one_are_named(ground: Playground) -> None:
     assert seen.ids() == ["CHAIN-CHILD-ORDER"]
 
 
-@pytest.mark.gate
 def test_printing_changes_nothing_and_is_named_as_a_warning(ground: Playground) -> None:
     seen = played(ground, fault=["running", "chatter"])
     assert seen.ids() == ["CHAIN-CHILD-PRINTED"]
@@ -181,7 +178,6 @@ def test_a_child_that_ends_wrongly_after_all_was_said_is_named(
     assert f"exit {code}" in seen.findings[0].observed
 
 
-@pytest.mark.gate
 def test_a_wrong_value_is_named(ground: Playground) -> None:
     seen = played(ground, wrong=["pipeline", "add-one", "fresh", 4095, "7fc00000"])
     assert seen.ids() == ["CHAIN-VALUE-WRONG"]
@@ -217,7 +213,6 @@ def test_what_the_machine_lacks_is_unavailable_and_its_traceback_is_in_the_log(g
     assert "the whole story" not in str(seen.facts)
 
 
-@pytest.mark.gate
 def test_a_provider_that_was_swapped_after_it_was_hashed_is_named(ground: Playground) -> None:
     ground.provider.write_text("other bytes of the same name")
     seen = played(ground)

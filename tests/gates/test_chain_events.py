@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from assay.gates.chain_events import Collector, OrderError
 from assay.judge.reading import MalformedFacts, objects, text
 
-pytestmark = pytest.mark.gate
-
 HELLO: dict[str, Any] = {"environment": ["PATH"], "event": "hello", "pid": 7, "version": "3.12.1"}
 IMAGE = {"kind": "ptx", "name": "c.s.sm_75.ptx", "sha256": "ab" * 32, "size": 9}
 RESULT: dict[str, Any] = {

@@ -14,8 +14,6 @@ from assay.machine.stated import Stated
 from tests.gates.running import bench
 from tests.judge.chainfacts import plan_document
 
-pytestmark = pytest.mark.gate
-
 
 @pytest.mark.parametrize("disclosed", [[], ["gpu-serial"]])
 def test_serial_numbers_are_asked_for_only_where_the_plan_discloses_them(

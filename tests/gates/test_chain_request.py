@@ -17,8 +17,6 @@ from assay.model import Facts
 from tests.gates.playground import Playground
 from tests.judge.chainfacts import STAGES, words
 
-pytestmark = pytest.mark.gate
-
 APHRODY = b"the bytes of another provider"
 
 

@@ -19,8 +19,6 @@ from assay.machine import Machine, live
 from assay.machine.stated import Stated
 from assay.model import Json
 
-pytestmark = pytest.mark.gate
-
 NOWHERE = 2**22 + 1
 """A process number beyond Linux's greatest (proc_sys_kernel(5), pid_max)."""
 

@@ -69,7 +69,6 @@ def built(outside: dict[str, str], **changed: Any) -> ChildEnvironment:  # noqa:
     return child_environment(replace(INPUTS, outside=outside, **changed))
 
 
-@pytest.mark.gate
 def test_linux_gets_exactly_the_selection_and_private_folders() -> None:
     assert built({"HOME": "/home/me", "USER": "me", "SECRET_TOKEN": "x"}).values == {
         "CUDA_CACHE_PATH": "/scratch/child/driver-cache",
@@ -89,7 +88,6 @@ def test_linux_gets_exactly_the_selection_and_private_folders() -> None:
     }
 
 
-@pytest.mark.gate
 def test_what_brings_code_stays_out_even_when_the_plan_lists_it_and_is_named() -> None:
     environment = built(HOSTILE, allow=tuple(HOSTILE))
     assert not any("evil" in value.lower() for value in environment.values.values())

@@ -82,7 +82,6 @@ def test_neither_stub_nor_selection_is_ever_the_driver(tmp_path: Path, entry: st
     assert driver_folder(here, selection()) == ""
 
 
-@pytest.mark.gate
 def test_the_toolkit_comes_before_the_driver(tmp_path: Path) -> None:
     files = (f"{TOOLKIT}/bin/nvcc", f"{TOOLKIT}/lib64/libnvrtc.so.13", "/drv/libcuda.so.1")
     found = loader_folders(

@@ -32,7 +32,6 @@ def sources(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.gate
 def test_the_same_sources_give_the_same_bytes_whatever_their_times_and_folder(
     sources: Path, tmp_path: Path
 ) -> None:

@@ -40,7 +40,6 @@ def python(tmp_path: Path, code: str, **options: object) -> tuple[Facts, list[st
         return facts, found(run, facts), run.logged()
 
 
-@pytest.mark.gate
 def test_a_command_that_ends_with_0_passes_and_is_recorded(tmp_path: Path) -> None:
     with bench(tmp_path, plan=plan_with("python", "-c", "print('all is well')")) as run:
         facts = observed(run)
@@ -83,7 +82,6 @@ def test_runs_do_not_nest_because_the_command_knows_the_run(tmp_path: Path) -> N
     assert f"RUN {'ab' * 16}\n" in log
 
 
-@pytest.mark.gate
 def test_findings_that_a_command_writes_are_the_gates(tmp_path: Path) -> None:
     code = """
 import json, os
@@ -122,7 +120,6 @@ import pytest
 
 def test_passes(): pass
 
-@pytest.mark.gate
 def test_marked(): pass
 
 @pytest.mark.skip(reason="no device")
@@ -197,7 +194,6 @@ def test_another(tmp_path):
     assert (facts["tests"]["document"]["counts"]["passed"], findings) == (1, [])
 
 
-@pytest.mark.gate
 def test_skips_that_the_plan_names_pass(tmp_path: Path) -> None:
     allowed = ("test_a.py::test_skipped", "test_a.py::test_expected")
     assert pytest_gate(tmp_path, {"test_a.py": TESTS}, allowed=allowed)[1] == []

@@ -66,7 +66,6 @@ def machine_of(builder: Builder) -> Machine:
     return builder.machine(stated={"os": "linux", "arch": "x86_64"})
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("text", "family", "version"),
     [
@@ -102,7 +101,6 @@ def test_no_output_is_too_odd(text: str) -> None:
     assert isinstance(parse_range(text), dict)
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("text", "gcc", "clang", "msvc"),
     [(CUDA_13, (None, 16), (3, 21), (1920, 1950)), (CUDA_11, (None, 12), (3, 15), (1910, 1940))],
@@ -149,7 +147,6 @@ def test_a_header_without_bounds_accepts_everything() -> None:
     assert parse_range("#error -- unsupported GNU version! without a condition\n") == {}
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("line", "program"),
     [
@@ -171,7 +168,6 @@ def test_a_dry_run_that_failed_names_none() -> None:
     )
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     "script",
     [

@@ -9,8 +9,6 @@ import sysconfig
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from assay.gates import environment, provider, toolkit
 from assay.judge.row import GateRow
 from assay.judge.table import GATES
@@ -29,7 +27,6 @@ def plan_of(*gates: str, **changes: Any) -> dict[str, Any]:  # noqa: ANN401  # a
     return {**plan_table(), "gates": [*gates, "lint"], "deadlines": {}, "claim": [], **changes}
 
 
-@pytest.mark.gate
 def test_this_interpreter_is_described_as_it_is(tmp_path: Path) -> None:
     chosen = {"BUN_PYTHON_EXECUTABLE": sys.executable, "PYTHONPATH": SITE}
     plan = plan_of("environment", "installed", versions={"linux": {"pytest": ">=8"}}, chains={})
@@ -70,7 +67,6 @@ def test_an_unpinned_library_is_never_loaded(tmp_path: Path) -> None:
     assert "binary" not in str(facts["file"])
 
 
-@pytest.mark.gate
 def test_a_folder_that_is_no_toolkit_lacks_every_part(tmp_path: Path) -> None:
     (tmp_path / "toolkit").mkdir()
     with bench(tmp_path, plan=plan_of("toolkit"), selection={"CUDA_PATH": str(tmp_path / "toolkit")}) as made:

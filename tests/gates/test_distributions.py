@@ -29,7 +29,6 @@ def builder(tmp_path: Path) -> Builder:
     return Builder(tmp_path / "machine")
 
 
-@pytest.mark.gate
 def test_this_interpreters_packages_are_those_that_importlib_finds() -> None:
     peers = {normal(one.metadata["Name"]): one.version for one in metadata.distributions(path=[HERE])}
     read = {one.name: one.version for one in distributions_in(REAL, HERE)}
@@ -64,7 +63,6 @@ def test_a_folder_that_is_not_there_has_none(builder: Builder) -> None:
     assert not distributions_in(builder.machine(stated={"os": "linux"}), "/nowhere")
 
 
-@pytest.mark.gate
 def test_the_first_regular_package_or_module_of_a_path_wins(builder: Builder, tmp_path: Path) -> None:
     builder.file("/b/cuda.py")
     builder.file("/c/cuda/__init__.py")

@@ -14,7 +14,6 @@ from tests.machines.building import Builder
 NVRM = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\n"
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("file_version", "version"),
     [
@@ -49,7 +48,6 @@ def test_a_driver_is_there_where_its_module_is_loaded(tmp_path: Path) -> None:
     assert has_driver(by_module.machine(stated={"os": "linux"}))
 
 
-@pytest.mark.gate
 def test_libraries_alone_are_no_driver(tmp_path: Path) -> None:
     builder = Builder(tmp_path / "machine")
     builder.file("/usr/lib/x86_64-linux-gnu/libcuda.so.1")

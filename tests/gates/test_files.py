@@ -34,7 +34,6 @@ def test_a_regular_file_has_digest_size_and_what_it_says_of_itself(builder: Buil
     assert (binary["soname"], binary["glibc_needed"], binary["arch"]) == ("libthing.so.1", "2.28", "x86_64")
 
 
-@pytest.mark.gate
 def test_what_is_missing_is_told_from_what_may_not_be_read(builder: Builder) -> None:
     builder.file("/opt/secret", "x")
     builder.folder_at("/opt/folder")
@@ -79,7 +78,6 @@ def test_a_relative_path_is_read_from_the_working_folder_and_told(builder: Build
     assert (facts["absolute"], facts["path"], facts["state"]) == (False, "/home/user/file", "file")
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize("value", ['"/opt/x"', "'/opt/x'", '/opt/x"', "'/opt/x"])
 def test_a_quotation_mark_at_an_end_is_seen(value: str) -> None:
     assert is_quoted(value)

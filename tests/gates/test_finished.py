@@ -17,7 +17,6 @@ def test_a_command_that_ended_is_returned_and_one_that_did_not_is_an_error() -> 
         ended(Finished(exit="timeout"), "the build")
 
 
-@pytest.mark.gate
 def test_last_words_are_the_last_lines_plain_and_errors_last() -> None:
     out = b"".join(b"line %d\r\n\n" % number for number in range(40))
     words = last_words(

@@ -71,7 +71,6 @@ def found(run: Bench) -> list[str]:
     return [finding.id for finding in observed(run)[1]]
 
 
-@pytest.mark.gate
 def test_the_wheel_is_installed_run_and_seen_to_be_what_is_imported(tmp_path: Path) -> None:
     with overlaid(tmp_path, "python", "-m", "thing") as run:
         facts, findings = observed(run)

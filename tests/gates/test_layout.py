@@ -33,7 +33,6 @@ def machine_of(builder: Builder) -> Machine:
     return builder.machine(stated={"os": "linux", "arch": "x86_64"})
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("path", "origin"),
     [
@@ -90,7 +89,6 @@ def test_the_folder_of_a_target_stands_for_its_toolkit(builder: Builder) -> None
     assert (toolkit.top, toolkit.origin) == ("/usr/local/cuda-13.0", "/usr/local/cuda-13.0")
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("name", "version"),
     [
@@ -115,7 +113,6 @@ def test_no_name_is_too_odd(name: str) -> None:
     assert isinstance(named_version(name), str)
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("text", "version"),
     [

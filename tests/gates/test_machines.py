@@ -54,7 +54,6 @@ def test_every_finding_of_these_gates_is_raised_on_some_faulty_machine() -> None
     assert sorted(entries - raised) == []
 
 
-@pytest.mark.gate
 def test_a_healthy_machine_is_described_by_what_was_seen_on_it(tmp_path: Path) -> None:
     described = build("healthy", "ubuntu", tmp_path / "machine")
     seen = run_gates(described, tmp_path)

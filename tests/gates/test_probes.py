@@ -23,7 +23,6 @@ def live(tmp_path: Path) -> Iterator[Bench]:
         yield made
 
 
-@pytest.mark.gate
 def test_the_selected_interpreter_answers_for_itself(live: Bench) -> None:
     said = LiveProbes(live.context).chain(("interpreter", "shadow"))
     assert said["interpreter"].problem == ""
@@ -35,7 +34,6 @@ def test_the_real_machine_is_asked_live(live: Bench) -> None:
     assert isinstance(probes_of(live.context), LiveProbes)
 
 
-@pytest.mark.gate
 def test_a_programs_answer_is_its_whole_output(live: Bench) -> None:
     code = "import sys; print('one'); print('two', file=sys.stderr)"
     said = LiveProbes(live.context).program("any", (sys.executable, "-c", code))
@@ -44,7 +42,6 @@ def test_a_programs_answer_is_its_whole_output(live: Bench) -> None:
     assert live.context.commands[0].exit == 0
 
 
-@pytest.mark.gate
 def test_a_program_that_fails_hangs_or_is_not_there_is_a_problem_and_no_exception(live: Bench) -> None:
     probes = LiveProbes(live.context)
     failed = probes.program("any", (sys.executable, "-c", "import sys; sys.exit('no such luck')"))
@@ -92,7 +89,6 @@ def test_without_an_interpreter_nobody_is_asked(tmp_path: Path) -> None:
     assert (said.asked, said.problem) == (False, "no interpreter is selected")
 
 
-@pytest.mark.gate
 def test_recorded_answers_are_those_of_the_file() -> None:
     probes = RecordedProbes(
         {

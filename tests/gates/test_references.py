@@ -30,7 +30,6 @@ def site() -> Iterator[Website]:
         yield made
 
 
-@pytest.mark.gate
 def test_each_cited_document_is_recorded_with_date_status_and_digest(site: Website, tmp_path: Path) -> None:
     moved = site.url("/moved", Answer(301, headers={"Location": "/guide"}))
     cited = [
@@ -71,7 +70,6 @@ def test_a_transfer_that_breaks_once_is_tried_again(site: Website) -> None:
     assert references.check(Reference("Page", url), QUICK)["sha256"] == hashlib.sha256(PAGE).hexdigest()
 
 
-@pytest.mark.gate
 def test_offline_it_says_so_and_does_not_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))

@@ -59,7 +59,6 @@ def files(folder: Path) -> dict[str, str]:
 COMMITTED = {".gitignore": "ignored\n", "package/a.py": "A = 1\n", "pyproject.toml": "[project]\n"}
 
 
-@pytest.mark.gate
 def test_a_clean_tree_has_a_revision_and_is_copied_from_git(run: Bench, repository: Path) -> None:
     (repository / "ignored").write_text("no matter")
     revision = read_revision(run.context)
@@ -179,7 +178,6 @@ def test_a_folder_ignored_by_a_surrounding_repository_has_no_revision(tmp_path: 
     assert "does not track" in revision.reason
 
 
-@pytest.mark.gate
 def test_a_folder_without_git_has_no_revision_and_is_copied_without_caches(run: Bench) -> None:
     project = run.context.project
     for name in ("pyproject.toml", "src/a.py", ".assay/x", "receipts/x", ".nox/x", "src/__pycache__/a.pyc"):

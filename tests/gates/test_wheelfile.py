@@ -18,7 +18,6 @@ FILES = {"demo/__init__.py": b"", "demo/core.py": b"VALUE = 37\n"}
 INFO = "demo-1.0.dist-info"
 
 
-@pytest.mark.gate
 def test_a_sound_wheel_gives_its_name_version_and_the_digest_of_each_installed_file(tmp_path: Path) -> None:
     path = make_wheel(tmp_path, FILES)
     wheel = read_wheel(path)
@@ -50,7 +49,6 @@ def test_another_file_name_is_refused(tmp_path: Path, name: str) -> None:
         read_wheel(make_wheel(tmp_path, FILES, file_name=name))
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("changed", "observed"),
     [

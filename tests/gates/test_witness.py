@@ -52,7 +52,6 @@ def run(place: Path, code: str) -> list[dict[str, Any]]:
     return [module for document in documents for module in document["modules"]]
 
 
-@pytest.mark.gate
 def test_modules_of_the_project_are_told_with_their_files_and_others_are_not(place: Path) -> None:
     told = {module["name"]: module["file"] for module in run(place, "import thing.part")}
     assert told == {"thing": str(place / "thing/__init__.py"), "thing.part": str(place / "thing/part.py")}

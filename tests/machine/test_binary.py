@@ -15,8 +15,6 @@ from assay.machine.stated import Stated
 from tests.machines.build_elf import elf_bytes
 from tests.machines.build_pe import pe_bytes
 
-pytestmark = pytest.mark.gate
-
 
 def read(folder: Path, content: bytes, *, symbols: bool = True) -> Binary:
     (folder / "file").write_bytes(content)

@@ -10,8 +10,6 @@ from assay.errors import BinaryFormatError
 from assay.machine import bounded
 from assay.machine.bounded import BoundedStream, text_at
 
-pytestmark = pytest.mark.gate
-
 
 def test_reads_and_positions_like_the_stream_below() -> None:
     stream = BoundedStream(io.BytesIO(b"0123456789"))

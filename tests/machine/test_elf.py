@@ -52,7 +52,6 @@ def tag_value(data: bytes, tag: int) -> int:
     return at + 8
 
 
-@pytest.mark.gate
 def test_every_field_is_read() -> None:
     assert read(WHOLE) == Elf(
         bits=64,
@@ -72,7 +71,6 @@ def test_every_field_is_read() -> None:
     )
 
 
-@pytest.mark.gate
 def test_versions_are_compared_as_numbers() -> None:
     assert read(WHOLE).glibc_needed == "2.28"
     assert read(WHOLE).glibc_provided == ""
@@ -83,13 +81,11 @@ def test_versions_are_compared_as_numbers() -> None:
     assert newest_glibc(()) == ""
 
 
-@pytest.mark.gate
 def test_symbols_may_be_left_out() -> None:
     without = read_elf(io.BytesIO(WHOLE), symbols=False)
     assert without == dataclasses.replace(read(WHOLE), exports=frozenset(), undefined=frozenset())
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize("machine", ["x86", "x86_64", "aarch64", "riscv"])
 @pytest.mark.parametrize("kind", ["shared", "executable"])
 def test_processor_and_kind(machine: str, kind: str) -> None:
@@ -97,7 +93,6 @@ def test_processor_and_kind(machine: str, kind: str) -> None:
     assert (found.arch, found.kind) == (machine, kind)
 
 
-@pytest.mark.gate
 def test_a_processor_without_a_name_here_keeps_its_own() -> None:
     assert read(put(WHOLE, 18, "<H", 8)).arch == "mips"
     assert read(put(WHOLE, 18, "<H", 0xFFF0)).arch == "65520"
@@ -194,7 +189,6 @@ def test_the_builder_makes_what_the_loader_loads(tmp_path: Path) -> None:
         _ = library.close_gpu
 
 
-@pytest.mark.gate
 def test_the_loaders_view_counts_and_not_the_sections(tmp_path: Path) -> None:
     """A section header that points to another string table does not change what is read."""
     data = put(WHOLE, 40, "<Q", len(WHOLE)) + bytes(64)
@@ -204,7 +198,6 @@ def test_the_loaders_view_counts_and_not_the_sections(tmp_path: Path) -> None:
     assert read(data) == read(WHOLE)
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize("length", [0, 3, 4, 16, 40, 63, 64, 100, 200, len(WHOLE) // 2, len(WHOLE) - 1])
 def test_a_truncated_file_is_an_error(length: int) -> None:
     with pytest.raises(BinaryFormatError) as caught:
@@ -213,7 +206,6 @@ def test_a_truncated_file_is_an_error(length: int) -> None:
     assert caught.value.remedy
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("data", "says"),
     [
@@ -236,7 +228,6 @@ def test_a_contradiction_is_an_error(data: bytes, says: str) -> None:
         read(data)
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize("claim", [(5, 0), (10, 2_900_000_000), (4, 0x1000)])
 def test_three_gigabytes_cost_little(tmp_path: Path, claim: tuple[int, int]) -> None:
     """Whatever a header claims of a file of 3 GB, some 64 MiB are read at most."""
@@ -261,7 +252,6 @@ def _read_or_refuse(stream: BinaryIO) -> str:
         return error.observed
 
 
-@pytest.mark.gate
 @given(st.binary(max_size=600))
 @example(b"\x7fELF\x02\x01\x01")
 def test_garbage_is_an_error_and_never_a_crash(tail: bytes) -> None:
@@ -270,7 +260,6 @@ def test_garbage_is_an_error_and_never_a_crash(tail: bytes) -> None:
     assert _read_or_refuse(cast("BinaryIO", io.BytesIO(WHOLE[:64] + tail)))
 
 
-@pytest.mark.gate
 @given(
     st.lists(
         st.tuples(st.integers(4, len(WHOLE) - 1), st.binary(min_size=1, max_size=8)), min_size=1, max_size=6

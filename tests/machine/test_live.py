@@ -81,7 +81,6 @@ def close_the_kernels_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "stat", refuse)
 
 
-@pytest.mark.gate
 def test_files_are_told_from_other_memory() -> None:
     assert live.parse_maps(MAPS) == (
         MappedFile(
@@ -109,13 +108,11 @@ def test_files_are_told_from_other_memory() -> None:
     )
 
 
-@pytest.mark.gate
 @given(st.text("0123456789abcdef-rwxps /:\n()", max_size=300))
 def test_no_text_crashes_the_parser(text: str) -> None:
     assert all(file.path.startswith("/") for file in live.parse_maps(text))
 
 
-@pytest.mark.gate
 def test_this_process_has_its_interpreter_mapped() -> None:
     found = {file.path: file for file in mapped_files(os.getpid())}
     own = found[os.path.realpath(sys.executable)]
@@ -185,7 +182,6 @@ def test_a_mapped_device_is_not_read(child: Child) -> None:
     assert "not a regular file" in hash_mapped(child.pid, zero).problem
 
 
-@pytest.mark.gate
 def test_the_identity_is_what_the_kernel_shows_for_the_mapping(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"x" * 5000)
@@ -208,7 +204,6 @@ def test_open_devices_are_told_with_their_numbers(child: Child) -> None:
     assert live.gpu_nodes(child.pid) == ()
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("path", "is_node"),
     [
@@ -229,7 +224,6 @@ def test_names_of_gpu_nodes(path: str, *, is_node: bool) -> None:
     assert not dataclasses.replace(node, device=None).is_gpu_node
 
 
-@pytest.mark.gate
 def test_gpu_nodes_come_from_the_descriptors(tmp_path: Path) -> None:
     folder = tmp_path / "7/fd"
     folder.mkdir(parents=True)
@@ -243,7 +237,6 @@ def test_gpu_nodes_come_from_the_descriptors(tmp_path: Path) -> None:
     assert live.gpu_nodes(7, proc=tmp_path) == ()
 
 
-@pytest.mark.gate
 def test_a_process_that_is_gone_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     for read in (mapped_files, open_files):
         with pytest.raises(GateError, match="process 7 cannot be looked into") as caught:
@@ -251,7 +244,6 @@ def test_a_process_that_is_gone_is_an_error_with_a_remedy(tmp_path: Path) -> Non
         assert caught.value.remedy
 
 
-@pytest.mark.gate
 def test_an_endless_list_of_mappings_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "7").mkdir()
     (tmp_path / "7/maps").write_text(MAPS)
@@ -260,7 +252,6 @@ def test_an_endless_list_of_mappings_is_an_error(tmp_path: Path, monkeypatch: py
         mapped_files(7, proc=tmp_path)
 
 
-@pytest.mark.gate
 def test_whether_this_system_shows_it() -> None:
     assert live.available() is sys.platform.startswith("linux")
 

@@ -118,7 +118,6 @@ def test_the_name_that_python_would_load_is_found_where_the_loader_maps_it() -> 
     assert chosen.resolved == os.path.realpath(mapped)
 
 
-@pytest.mark.gate
 def test_the_first_match_hides_the_others(build: Builder) -> None:
     build.file("/usr/local/cuda/lib64/stubs/libcuda.so.1", elf_bytes(soname="libcuda.so.1"))
     build.file("/usr/lib/x86_64-linux-gnu/libcuda.so.580", elf_bytes(soname="libcuda.so.1"))
@@ -136,7 +135,6 @@ def test_the_first_match_hides_the_others(build: Builder) -> None:
     assert without.hidden == ()
 
 
-@pytest.mark.gate
 def test_wsls_library_is_found_through_the_configuration(build: Builder) -> None:
     build.file("/etc/ld.so.conf", "include /etc/ld.so.conf.d/*.conf\n")
     build.file("/etc/ld.so.conf.d/ld.wsl.conf", "/usr/lib/wsl/lib\n")
@@ -149,7 +147,6 @@ def test_wsls_library_is_found_through_the_configuration(build: Builder) -> None
     assert [hit.path for hit in search.hidden] == ["/usr/lib/x86_64-linux-gnu/libcuda.so.1"]
 
 
-@pytest.mark.gate
 def test_the_cache_knows_only_names_of_libraries(build: Builder) -> None:
     build.file("/etc/ld.so.conf", "/opt/lib\n")
     build.file("/opt/lib/plugin.so", elf_bytes())
@@ -159,7 +156,6 @@ def test_the_cache_knows_only_names_of_libraries(build: Builder) -> None:
     assert taken(find_library(machine, "libplugin.so")) == "/opt/lib/libplugin.so"
 
 
-@pytest.mark.gate
 def test_glibc_passes_over_another_processor_and_what_it_may_not_open(build: Builder) -> None:
     build.file("/a/libx.so", elf_bytes(machine="aarch64"))
     build.file("/b/libx.so", elf_bytes())
@@ -170,7 +166,6 @@ def test_glibc_passes_over_another_processor_and_what_it_may_not_open(build: Bui
     assert [hit.problem for hit in search.hits if hit.skipped] == ["it is for aarch64, not for x86_64"]
 
 
-@pytest.mark.gate
 def test_a_script_in_place_of_a_library_ends_the_load(build: Builder) -> None:
     build.file("/a/libx.so", "#!/bin/sh\n")
     search = find_library(build.machine({"LD_LIBRARY_PATH": "/a"}), "libx.so")
@@ -178,7 +173,6 @@ def test_a_script_in_place_of_a_library_ends_the_load(build: Builder) -> None:
     assert search.chosen.problem == "it is no ELF library but script"
 
 
-@pytest.mark.gate
 def test_a_path_is_taken_as_it_stands(build: Builder) -> None:
     build.file("/opt/libx.so", elf_bytes())
     machine = build.machine(stated={"cwd": "/opt"})
@@ -187,7 +181,6 @@ def test_a_path_is_taken_as_it_stands(build: Builder) -> None:
     assert find_library(machine, "/none/libx.so") == Search("/none/libx.so")
 
 
-@pytest.mark.gate
 def test_a_preloaded_library_of_that_name_comes_first(build: Builder) -> None:
     build.file("/opt/preload/fake.so", elf_bytes(soname="libcuda.so.1"))
     build.file("/opt/preload/other.so", elf_bytes(soname="libother.so"))
@@ -201,7 +194,6 @@ def test_a_preloaded_library_of_that_name_comes_first(build: Builder) -> None:
     assert search.chosen.found_via == "/etc/ld.so.preload"
 
 
-@pytest.mark.gate
 def test_better_processors_get_better_libraries(build: Builder) -> None:
     build.file("/proc/cpuinfo", "flags\t: cx16 lahf_lm popcnt sse4_1 sse4_2 ssse3\n")
     build.file("/lib/glibc-hwcaps/x86-64-v2/libx.so", elf_bytes())
@@ -211,7 +203,6 @@ def test_better_processors_get_better_libraries(build: Builder) -> None:
     assert [hit.path for hit in search.hits] == ["/lib/glibc-hwcaps/x86-64-v2/libx.so", "/lib/libx.so"]
 
 
-@pytest.mark.gate
 def test_musl_answers_for_every_part_of_a_c_library(alpine: Builder) -> None:
     machine = alpine.machine()
     for name in ("libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "libc.musl-x86_64.so.1"):
@@ -219,7 +210,6 @@ def test_musl_answers_for_every_part_of_a_c_library(alpine: Builder) -> None:
     assert find_library(machine, "libcap.so.2").hits == ()
 
 
-@pytest.mark.gate
 def test_musl_takes_the_first_file_whatever_it_is_for(alpine: Builder) -> None:
     alpine.file("/a/libx.so", elf_bytes(machine="aarch64"))
     alpine.file("/usr/lib/libx.so", elf_bytes())
@@ -228,7 +218,6 @@ def test_musl_takes_the_first_file_whatever_it_is_for(alpine: Builder) -> None:
     assert (search.chosen.path, search.chosen.problem) == ("/a/libx.so", "it is for aarch64, not for x86_64")
 
 
-@pytest.mark.gate
 def test_needs_are_followed_breadth_first_and_each_name_once(build: Builder) -> None:
     build.file("/lib/liba.so", elf_bytes(soname="liba.so", needed=("libc.so.6", "libdeep.so")))
     build.file(
@@ -251,7 +240,6 @@ def test_needs_are_followed_breadth_first_and_each_name_once(build: Builder) -> 
     assert result.complete
 
 
-@pytest.mark.gate
 def test_a_programs_rpath_counts_for_the_libraries_below_it(build: Builder) -> None:
     build.program("/opt/bin/python", elf_bytes(interpreter=GLIBC, rpath="$ORIGIN/../lib"))
     build.file("/opt/lib/libdeep.so", elf_bytes(soname="libdeep.so"))
@@ -263,7 +251,6 @@ def test_a_programs_rpath_counts_for_the_libraries_below_it(build: Builder) -> N
     assert one.hit.found_via == "RPATH of /opt/bin/python"
 
 
-@pytest.mark.gate
 def test_a_walk_has_an_end(build: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(6):
         build.file(f"/lib/lib{number}.so", elf_bytes(needed=(f"lib{number + 1}.so",)))
@@ -272,7 +259,6 @@ def test_a_walk_has_an_end(build: Builder, monkeypatch: pytest.MonkeyPatch) -> N
     assert (len(result.dependencies), result.complete) == (3, False)
 
 
-@pytest.mark.gate
 def test_a_binary_that_cannot_be_read_has_a_problem_and_no_dependencies(build: Builder) -> None:
     build.file("/opt/x.so", "text")
     result = resolve_needed(build.machine(), "/opt/x.so")
@@ -280,7 +266,6 @@ def test_a_binary_that_cannot_be_read_has_a_problem_and_no_dependencies(build: B
     assert result.dependencies == ()
 
 
-@pytest.mark.gate
 def test_windows_libraries(tmp_path: Path) -> None:
     build = Builder(tmp_path / "windows")
     build.file("C:\\Windows\\System32\\ntdll.dll", pe_bytes())
@@ -302,7 +287,6 @@ def test_windows_libraries(tmp_path: Path) -> None:
     assert "aarch64" in wrong.problem
 
 
-@pytest.mark.gate
 def test_macos_has_no_answer(tmp_path: Path) -> None:
     machine = Builder(tmp_path / "mac").machine(stated={"os": "macos"})
     assert find_library(machine, "libwgpu_native.dylib") == Search("libwgpu_native.dylib")

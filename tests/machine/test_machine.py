@@ -15,8 +15,6 @@ from assay.machine import Machine
 from assay.model import Platform
 from tests.machines.building import Builder
 
-pytestmark = pytest.mark.gate
-
 
 def test_the_real_machine_is_this_one() -> None:
     machine = Machine.real()

@@ -12,8 +12,6 @@ from assay.machine import Machine, nvidia
 from assay.machine.nvidia import DeviceNode, KernelModule
 from tests.machines.building import Builder
 
-pytestmark = pytest.mark.gate
-
 OPEN = (
     "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (builder@host)  "
     "Tue Aug 12 21:02:09 UTC 2025\nGCC version:  gcc version 12.2.0 (Debian 12.2.0-14)\n"

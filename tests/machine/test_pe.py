@@ -49,7 +49,6 @@ def launchers() -> list[Path]:
     return sorted(Path(spec.origin).parent.glob("*.exe"))
 
 
-@pytest.mark.gate
 def test_every_field_is_read() -> None:
     assert read(WHOLE) == Pe(
         bits=64,
@@ -64,14 +63,12 @@ def test_every_field_is_read() -> None:
     )
 
 
-@pytest.mark.gate
 def test_processor_and_kind() -> None:
     found = read(pe_bytes(machine="aarch64", dll=False))
     assert found == Pe(bits=64, arch="aarch64", kind="executable")
     assert read(put(WHOLE, HEADER + 4, "<H", 0x5032)).arch == "0x5032"
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("library", "debug"),
     [
@@ -89,12 +86,10 @@ def test_a_debug_build_imports_the_debug_runtime(library: str, *, debug: bool) -
     assert read(pe_bytes(imports=(library,))).debug is debug
 
 
-@pytest.mark.gate
 def test_a_debug_build_may_say_so_in_its_version() -> None:
     assert read(pe_bytes(version="1.2.3.4", debug=True)).debug
 
 
-@pytest.mark.gate
 def test_symbols_may_be_left_out() -> None:
     without = read_pe(io.BytesIO(WHOLE), symbols=False)
     assert (without.name, without.exports, without.needed) == ("nvcuda.dll", frozenset(), read(WHOLE).needed)
@@ -129,7 +124,6 @@ def test_the_builder_makes_what_other_readers_read(tmp_path: Path) -> None:
     assert re.findall(r"^\s+\[ +\d+\] (\w+)$", printed, re.MULTILINE) == ["cuDeviceGet", "cuInit"]
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize("length", [0, 1, 2, 40, 63, 64, 70, 200, SECTION_TABLE, 0x400, 0x450])
 def test_a_truncated_image_is_an_error(length: int) -> None:
     with pytest.raises(BinaryFormatError) as caught:
@@ -138,7 +132,6 @@ def test_a_truncated_image_is_an_error(length: int) -> None:
     assert caught.value.remedy
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("data", "says"),
     [
@@ -156,14 +149,12 @@ def test_a_contradiction_is_an_error(data: bytes, says: str) -> None:
         read(data)
 
 
-@pytest.mark.gate
 def test_a_resource_tree_that_leads_round_in_circles_ends() -> None:
     root = WHOLE.index(struct.pack("<HHII", 0, 1, 16, 0x8000_0018)) - 12
     with pytest.raises(BinaryFormatError, match="resource tree"):
         read(put(WHOLE, root + 24 + 20, "<I", 0x8000_0018))
 
 
-@pytest.mark.gate
 def test_three_gigabytes_cost_little(tmp_path: Path) -> None:
     path = tmp_path / "huge.dll"
     path.write_bytes(put(WHOLE, SECTION_TABLE + 16, "<I", 2_900_000_000))
@@ -185,7 +176,6 @@ def read_or_refuse(data: bytes) -> str:
         return error.observed
 
 
-@pytest.mark.gate
 @given(st.binary(max_size=600))
 def test_garbage_is_an_error_and_never_a_crash(tail: bytes) -> None:
     with pytest.raises(BinaryFormatError):
@@ -193,7 +183,6 @@ def test_garbage_is_an_error_and_never_a_crash(tail: bytes) -> None:
     assert read_or_refuse(WHOLE[: HEADER + 24] + tail)
 
 
-@pytest.mark.gate
 @given(
     st.lists(
         st.tuples(st.integers(2, len(WHOLE) - 1), st.binary(min_size=1, max_size=8)), min_size=1, max_size=6

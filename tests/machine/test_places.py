@@ -24,8 +24,6 @@ from assay.machine.places import (
 )
 from tests.machines.building import Builder
 
-pytestmark = pytest.mark.gate
-
 V2 = "cx16 lahf_lm popcnt sse4_1 sse4_2 ssse3"
 V3 = f"{V2} avx avx2 bmi1 bmi2 f16c fma abm movbe xsave"
 V4 = f"{V3} avx512f avx512bw avx512cd avx512dq avx512vl"

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from assay.errors import UsageError
 from assay.machine.stated import Stated, read_object, read_stated, read_strings, stated_of
 
-pytestmark = pytest.mark.gate
-
 
 def test_everything_that_can_be_stated(tmp_path: Path) -> None:
     file = tmp_path / "machine.json"

@@ -27,7 +27,6 @@ def build(tmp_path: Path) -> Builder:
     return Builder(tmp_path / "machine")
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("path", "text"),
     [
@@ -41,14 +40,12 @@ def test_wsl_shows_by_its_kernel_or_its_device(build: Builder, path: str, text: 
     assert build.machine().platform is Platform.WSL
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize("release", ["6.1.0-18-amd64", "5.15.0-1042-azure", ""])
 def test_other_kernels_are_linux(build: Builder, release: str) -> None:
     build.file("/proc/sys/kernel/osrelease", release)
     assert build.machine().platform is Platform.LINUX
 
 
-@pytest.mark.gate
 def test_windows_and_macos_show_by_their_folders_or_are_stated(build: Builder, tmp_path: Path) -> None:
     build.folder_at("C:\\Windows")
     assert build.machine().platform is Platform.WINDOWS
@@ -61,7 +58,6 @@ def test_windows_and_macos_show_by_their_folders_or_are_stated(build: Builder, t
     assert empty.machine().platform is Platform.LINUX
 
 
-@pytest.mark.gate
 def test_the_processor_is_that_of_the_machines_programs(build: Builder, tmp_path: Path) -> None:
     assert build.machine().arch == ""
     build.program("/bin/sh", "#!/bin/false")
@@ -73,7 +69,6 @@ def test_the_processor_is_that_of_the_machines_programs(build: Builder, tmp_path
     assert windows.machine().arch == "x86_64"
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("name", "usual"),
     [
@@ -96,7 +91,6 @@ def test_the_real_machine_agrees_with_its_own_programs() -> None:
     assert machine.says.cwd == os.getcwd()  # noqa: PTH109  # the peer of Path.cwd
 
 
-@pytest.mark.gate
 def test_os_release_is_read_as_a_shell_would(build: Builder) -> None:
     build.file(
         "/usr/lib/os-release",
@@ -107,7 +101,6 @@ def test_os_release_is_read_as_a_shell_would(build: Builder) -> None:
     assert fields == {"ID": "debian", "VERSION_ID": "12", "NAME": "Debian GNU", "NOTE": 'a "b" $c'}
 
 
-@pytest.mark.gate
 def test_os_release_falls_back_and_may_be_missing(build: Builder) -> None:
     assert build.machine().os_release == {}
     build.file("/usr/lib/os-release", b"ID=\xff\n")
@@ -123,7 +116,6 @@ def add_glibc(build: Builder, version: str, *, banner: bool) -> None:
     build.link("/lib/x86_64-linux-gnu/libc.so.6", "libc-real.so")
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize("banner", [True, False])
 def test_glibc_and_its_version(build: Builder, *, banner: bool) -> None:
     add_glibc(build, "2.36", banner=banner)
@@ -131,21 +123,18 @@ def test_glibc_and_its_version(build: Builder, *, banner: bool) -> None:
     assert build.machine().libc == Libc("glibc", "2.36", path, GLIBC_LOADER, "2.36")
 
 
-@pytest.mark.gate
 def test_a_glibc_for_another_processor_is_not_this_machines(build: Builder) -> None:
     add_glibc(build, "2.36", banner=True)
     build.file("/lib/aarch64-linux-gnu/libc.so.6", elf_bytes(machine="aarch64", provides=("GLIBC_2.17",)))
     assert build.machine().libc.version == "2.36"
 
 
-@pytest.mark.gate
 def test_a_glibc_that_cannot_be_read_leaves_the_version_open(build: Builder) -> None:
     build.program("/bin/sh", elf_bytes(interpreter=GLIBC_LOADER))
     build.file("/lib64/libc.so.6", "/* GNU ld script */")
     assert build.machine().libc == Libc("glibc", loader=GLIBC_LOADER)
 
 
-@pytest.mark.gate
 def test_musl_and_its_version(build: Builder) -> None:
     build.program("/bin/busybox", elf_bytes(interpreter=MUSL_LOADER))
     build.link("/bin/sh", "/bin/busybox")
@@ -155,7 +144,6 @@ def test_musl_and_its_version(build: Builder) -> None:
     assert build.machine().libc.version == "1.2.5"
 
 
-@pytest.mark.gate
 def test_a_glibc_loader_on_a_musl_system_does_not_make_it_glibc(build: Builder) -> None:
     build.program("/bin/sh", elf_bytes(interpreter=MUSL_LOADER))
     build.program(GLIBC_LOADER, elf_bytes())
@@ -165,7 +153,6 @@ def test_a_glibc_loader_on_a_musl_system_does_not_make_it_glibc(build: Builder) 
     assert libc_of(machine, "/opt/python").kind == "glibc"
 
 
-@pytest.mark.gate
 def test_a_machine_of_static_programs_shows_its_loader_or_nothing(build: Builder) -> None:
     build.program("/bin/sh", elf_bytes())
     assert build.machine().libc == Libc()
@@ -174,7 +161,6 @@ def test_a_machine_of_static_programs_shows_its_loader_or_nothing(build: Builder
     assert build.machine(stated={"os": "macos"}).libc == Libc()
 
 
-@pytest.mark.gate
 def test_virtual_machines_and_containers_show(build: Builder) -> None:
     assert build.machine().virtualisation == Virtualisation()
     build.file("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu vme hypervisor lahf_lm\n")
@@ -185,7 +171,6 @@ def test_virtual_machines_and_containers_show(build: Builder) -> None:
     assert build.machine().virtualisation == expected
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("path", "text", "env", "kind"),
     [
@@ -201,7 +186,6 @@ def test_kinds_of_containers(build: Builder, path: str, text: str, env: dict[str
     assert (found.container, found.hypervisor) == (kind, False)
 
 
-@pytest.mark.gate
 def test_entries_of_a_search_path() -> None:
     assert split_path(":/a::/b:", windows=False) == ("", "/a", "", "/b", "")
     assert split_path("", windows=False) == split_path("", windows=True) == ()
@@ -214,7 +198,6 @@ def test_no_entry_is_lost(entries: list[str]) -> None:
     assert list(split_path(joined, windows=False)) == (entries if joined else [])
 
 
-@pytest.mark.gate
 def test_programs_are_found_in_order_and_must_be_executable(build: Builder) -> None:
     build.file("/a/nvcc", "not executable")
     build.folder_at("/b/nvcc")
@@ -231,7 +214,6 @@ def test_programs_are_found_in_order_and_must_be_executable(build: Builder) -> N
     assert build.machine({}).which("nvcc") is None
 
 
-@pytest.mark.gate
 def test_windows_programs_have_extensions(build: Builder) -> None:
     build.file("C:\\cuda\\bin\\nvcc.exe", pe_bytes(dll=False))
     build.file("C:\\tools\\nvcc.cmd", "@echo off")

@@ -15,8 +15,6 @@ from assay.errors import StorageError
 from assay.machine import view as view_module
 from assay.machine.view import MAX_LINKS, Reading, View
 
-pytestmark = pytest.mark.gate
-
 NAMES = ("a", "b", "c")
 
 

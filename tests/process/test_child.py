@@ -45,7 +45,6 @@ def ended(child: Child, deadline_s: float = 30) -> Ended:
     return came
 
 
-@pytest.mark.gate
 def test_events_come_in_order_and_the_child_waits_to_be_released(begin: Start, output: list[bytes]) -> None:
     child = begin(
         'print(\'to the log\', flush=True)\nsay(\'{"event":"first"}\')\nsay(\'{"event":"waiting"}\')\n'
@@ -64,7 +63,6 @@ def test_events_come_in_order_and_the_child_waits_to_be_released(begin: Start, o
     assert sorted(b"".join(output).splitlines()) == [b"more", b"to the log"]
 
 
-@pytest.mark.gate
 def test_the_names_of_the_descriptors_replace_their_words_only(begin: Start) -> None:
     child = begin(
         "say('{\"words\":%d}' % len(sys.argv)); say('{\"same\":%s}' % str(events != control).lower())"
@@ -73,7 +71,6 @@ def test_the_names_of_the_descriptors_replace_their_words_only(begin: Start) -> 
     assert child.next_event(30) == Event({"same": True})
 
 
-@pytest.mark.gate
 def test_a_hanging_child_misses_its_deadline_and_is_killed_with_its_group(begin: Start) -> None:
     child = begin("signal.signal(signal.SIGTERM, signal.SIG_IGN); say('{}'); os.fork(); forever()")
     assert child.next_event(30) == Event({})
@@ -86,14 +83,12 @@ def test_a_hanging_child_misses_its_deadline_and_is_killed_with_its_group(begin:
     assert time.monotonic() - began < 20
 
 
-@pytest.mark.gate
 def test_a_deadline_in_the_middle_of_a_line_says_so(begin: Start) -> None:
     child = begin("say(b'{\"a\"'); os.write(1, b'.'); forever()")
     last = ended(child, 1)
     assert (last.reason, "in the middle of one" in last.detail) == (Ending.DEADLINE, True)
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("code", "limits", "says"),
     [
@@ -116,13 +111,11 @@ def test_a_flood_of_events_is_named(begin: Start, code: str, limits: EventLimits
     assert child.kill().exit == -signal.SIGKILL
 
 
-@pytest.mark.gate
 def test_a_line_that_is_no_event_is_named(begin: Start) -> None:
     last = ended(begin("say('hello'); say('{}'); forever()"))
     assert (last.reason, "event 1" in last.detail) == (Ending.MALFORMED, True)
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     ("code", "code_of_exit", "says"),
     [
@@ -141,7 +134,6 @@ def test_a_child_that_ends_without_a_word_is_told_with_its_exit(
     assert says in last.detail
 
 
-@pytest.mark.gate
 def test_the_last_events_of_a_child_that_ended_are_not_lost(begin: Start) -> None:
     child = begin("say('{\"a\":1}'); say('{\"b\":2}')")
     assert ends(child.pid)
@@ -150,7 +142,6 @@ def test_the_last_events_of_a_child_that_ended_are_not_lost(begin: Start) -> Non
     assert ended(child).reason is Ending.EXITED
 
 
-@pytest.mark.gate
 def test_a_child_that_closes_its_descriptor_and_runs_on_is_told(begin: Start) -> None:
     child = begin("say('{}'); os.close(events); forever()")
     assert child.next_event(30) == Event({})
@@ -182,7 +173,6 @@ def test_a_grandchild_that_left_the_group_is_told_and_not_waited_for(
     assert time.monotonic() - began < 20
 
 
-@pytest.mark.gate
 def test_much_output_while_an_event_is_awaited_goes_to_the_log(begin: Start, output: list[bytes]) -> None:
     child = begin("\nfor _ in range(300): os.write(1, b'o' * 65536); os.write(2, b'e' * 10)\nsay('{}')")
     assert child.next_event(60) == Event({})
@@ -190,14 +180,12 @@ def test_much_output_while_an_event_is_awaited_goes_to_the_log(begin: Start, out
     assert sum(map(len, output)) == 300 * 65_546
 
 
-@pytest.mark.gate
 def test_an_endless_output_does_not_move_the_deadline(begin: Start) -> None:
     began = time.monotonic()
     assert ended(begin("\nwhile True: os.write(1, b'x' * 65536)"), 0.2).reason is Ending.DEADLINE
     assert time.monotonic() - began < 20
 
 
-@pytest.mark.gate
 def test_output_that_is_no_text_is_only_log(begin: Start, output: list[bytes]) -> None:
     child = begin(r"os.write(2, b'\xff\xfe'); say('{}')")
     assert child.next_event(30) == Event({})
@@ -205,7 +193,6 @@ def test_output_that_is_no_text_is_only_log(begin: Start, output: list[bytes]) -
     assert b"".join(output) == b"\xff\xfe"
 
 
-@pytest.mark.gate
 def test_a_child_sees_that_nobody_will_release_it_again(begin: Start) -> None:
     child = begin("say('{}'); sys.exit(4 if os.read(control, 1) == b'' else 5)")
     assert child.next_event(30) == Event({})
@@ -214,14 +201,12 @@ def test_a_child_sees_that_nobody_will_release_it_again(begin: Start) -> None:
     assert child.finish(30) == child.kill()
 
 
-@pytest.mark.gate
 def test_a_child_that_stopped_listening_cannot_be_released(begin: Start) -> None:
     child = begin("os.close(control); say('{}'); forever()")
     assert child.next_event(30) == Event({})
     assert child.release() is False
 
 
-@pytest.mark.gate
 def test_a_with_statement_ends_the_child_whatever_happens() -> None:
     with pytest.raises(RuntimeError), Child.start(speaking("forever()"), env=ENV, on_output=print) as child:
         raise RuntimeError
@@ -229,7 +214,6 @@ def test_a_with_statement_ends_the_child_whatever_happens() -> None:
     assert child.kill().exit == -signal.SIGKILL
 
 
-@pytest.mark.gate
 def test_a_child_that_cannot_be_started_leaves_nothing_open() -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
     with pytest.raises(GateError, match="cannot start"):
@@ -237,7 +221,6 @@ def test_a_child_that_cannot_be_started_leaves_nothing_open() -> None:
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
-@pytest.mark.gate
 def test_nothing_stays_open_after_a_child() -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
     with Child.start(speaking("say('{}')"), env=ENV, on_output=print) as child:
@@ -245,7 +228,6 @@ def test_nothing_stays_open_after_a_child() -> None:
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
-@pytest.mark.gate
 def test_the_child_inherits_its_two_descriptors_and_no_other(begin: Start) -> None:
     leaked = os.open("/dev/null", os.O_RDONLY)
     os.set_inheritable(leaked, True)  # noqa: FBT003  # the standard library's own form

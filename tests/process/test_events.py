@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from assay.process import Ended, Ending, Event, EventLimits
 from assay.process.events import EventReader
 
-pytestmark = pytest.mark.gate
-
 VALUES = st.dictionaries(
     st.text(max_size=6), st.integers(-9, 9) | st.text(max_size=6) | st.none(), max_size=3
 )

@@ -12,8 +12,6 @@ import pytest
 from assay.process import pump as pump_module
 from assay.process.pump import CHUNK, Pump, SelectPump, ThreadPump, seconds_left
 
-pytestmark = pytest.mark.gate
-
 Make = Callable[[Mapping[str, int]], Pump]
 
 

@@ -24,7 +24,6 @@ def run(argv: list[str], deadline_s: float = 60) -> Finished:
     return process.run(argv, env=ENV, deadline_s=deadline_s, patience=QUICK)
 
 
-@pytest.mark.gate
 def test_exit_output_and_input() -> None:
     code = "data = sys.stdin.buffer.read(); print(len(data)); print('bad', file=sys.stderr); sys.exit(3)"
     ended = process.run(python(code), env=ENV, deadline_s=60, input=b"x" * 300_000)
@@ -33,29 +32,24 @@ def test_exit_output_and_input() -> None:
     assert ended.duration_ns > 0
 
 
-@pytest.mark.gate
 def test_without_input_there_is_none() -> None:
     ended = run(["cat"])
     assert (ended.exit, ended.stdout) == (0, b"")
 
 
-@pytest.mark.gate
 def test_a_command_that_never_reads_its_input_blocks_nobody() -> None:
     assert process.run(["true"], env=ENV, deadline_s=60, input=b"x" * 5_000_000).exit == 0
 
 
-@pytest.mark.gate
 def test_a_signal_is_a_negative_exit() -> None:
     assert run(python("os.kill(os.getpid(), signal.SIGSEGV)")).exit == -signal.SIGSEGV
 
 
-@pytest.mark.gate
 def test_the_environment_is_all_that_is_given() -> None:
     ended = process.run(["/usr/bin/env"], env={"ONLY": "this"}, deadline_s=60)
     assert ended.stdout == b"ONLY=this\n"
 
 
-@pytest.mark.gate
 def test_the_program_is_looked_up_in_the_given_path(tmp_path: Path) -> None:
     tool = tmp_path / "tool"
     tool.write_text("#!/bin/sh\necho from here; pwd\n")
@@ -64,19 +58,16 @@ def test_the_program_is_looked_up_in_the_given_path(tmp_path: Path) -> None:
     assert ended.stdout.decode() == f"from here\n{tmp_path}\n"
 
 
-@pytest.mark.gate
 def test_a_missing_program_is_an_error_with_a_remedy() -> None:
     with pytest.raises(GateError, match="cannot start") as caught:
         run(["assay-no-such-program"])
     assert caught.value.remedy
 
 
-@pytest.mark.gate
 def test_words_are_never_a_shells_text() -> None:
     assert run(["echo", "$HOME; `id` && *"]).stdout == b"$HOME; `id` && *\n"
 
 
-@pytest.mark.gate
 def test_bytes_that_are_no_text_come_as_they_are() -> None:
     assert run(python(r"os.write(1, b'\xff\xfe\0caf\xe9')")).stdout == b"\xff\xfe\x00caf\xe9"
 
@@ -102,14 +93,12 @@ def test_much_output_on_both_streams_neither_hangs_nor_fills_memory() -> None:
     assert peak < 4 << 20
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(("limit", "truncated"), [(5, False), (4, True), (0, True)])
 def test_output_is_kept_up_to_the_limit(limit: int, *, truncated: bool) -> None:
     ended = process.run(["echo", "abcd"], env=ENV, deadline_s=60, capture_limit=limit)
     assert (ended.stdout, ended.truncated) == (b"abcd\n"[:limit], truncated)
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize(
     "code",
     [
@@ -159,7 +148,6 @@ def test_a_process_that_left_the_group_and_holds_the_output_is_not_waited_for() 
     assert time.monotonic() - began < 20
 
 
-@pytest.mark.gate
 def test_a_process_that_cannot_be_killed_is_said_to_be_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
     def give_up(process: Running, pump: Pump, sink: Sink, patience: Patience) -> Stopped:
         stop(process, pump, sink, patience)
@@ -170,7 +158,6 @@ def test_a_process_that_cannot_be_killed_is_said_to_be_abandoned(monkeypatch: py
     assert (ended.exit, ended.abandoned, ended.held) == ("timeout", True, True)
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize("error", [RuntimeError("the log is full"), KeyboardInterrupt()])
 def test_when_the_listener_fails_the_process_is_ended_and_the_failure_goes_on(error: BaseException) -> None:
     pids: list[int] = []
@@ -186,7 +173,6 @@ def test_when_the_listener_fails_the_process_is_ended_and_the_failure_goes_on(er
     assert ends(pids[0])
 
 
-@pytest.mark.gate
 def test_nothing_stays_open() -> None:
     folder = Path("/proc/self/fd")
     before = len(list(folder.iterdir()))
@@ -195,7 +181,6 @@ def test_nothing_stays_open() -> None:
     assert len(list(folder.iterdir())) == before
 
 
-@pytest.mark.gate
 def test_patience_has_usual_values() -> None:
     assert Patience() == Patience(term=2.0, kill=5.0, drain=1.0)
     assert process.run([sys.executable, "-c", ""], env=ENV, deadline_s=60).exit == 0

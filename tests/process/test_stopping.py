@@ -12,8 +12,6 @@ from assay.process.pump import Pump, SelectPump
 from assay.process.stopping import Stopped, ask_to_end, read_until_exit, stop
 from assay.process.values import Patience
 
-pytestmark = pytest.mark.gate
-
 SHORT = Patience(term=0.01, kill=0.01, drain=0.01)
 
 

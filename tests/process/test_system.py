@@ -13,8 +13,6 @@ from assay.errors import GateError
 from assay.process.system import begin
 from tests.process.scripted import ENV
 
-pytestmark = pytest.mark.gate
-
 
 def open_descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-import pytest
-
 from assay.process.windows import EXTENDED_LIMITS, KILL_ON_CLOSE, JobLimits
-
-pytestmark = pytest.mark.gate
 
 
 def test_the_structure_is_laid_out_as_winnt_h_has_it() -> None:

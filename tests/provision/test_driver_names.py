@@ -46,7 +46,6 @@ def test_the_version_of_a_header_is_its_macro() -> None:
     assert cuda_version("#define CUDA_VERSIONS 13000\n") is None
 
 
-@pytest.mark.gate
 def test_the_table_is_sorted_unique_and_whole() -> None:
     names = driver_names()
     assert list(names) == sorted(set(names))

@@ -71,7 +71,6 @@ def test_any_text_is_a_lock_or_a_storage_error(text: str) -> None:
         assert error.remedy  # noqa: PT017  # either way is right; what an error says is looked at
 
 
-@pytest.mark.gate
 @pytest.mark.parametrize("name", LOCKS)
 def test_a_shipped_lock_has_hashes_and_no_address(name: str) -> None:
     for suffix in (".in", ".txt"):
@@ -80,7 +79,6 @@ def test_a_shipped_lock_has_hashes_and_no_address(name: str) -> None:
     assert load_lock(name)
 
 
-@pytest.mark.gate
 def test_the_shipped_locks_agree_on_every_package() -> None:
     found: dict[str, Requirement] = {}
     for name in LOCKS:

@@ -73,6 +73,5 @@ def test_a_header_without_a_version_is_an_error(tmp_path: Path) -> None:
         inspect_toolkit(root)
 
 
-@pytest.mark.gate
 def test_the_embedded_toolkit_is_13_0() -> None:
     assert locked_version() == 13000
