@@ -91,7 +91,13 @@ _WORDS = [
     Operation("u", "w", "clz.b64 {d}, {a};", "a ? (u)__builtin_clzll(a) : 64u"),
     Operation("u", "w", "mov.b64 {{%t0, {d}}}, {a};", "(u)(a >> 32)"),
     Operation("u", "w", "cvt.sat.s32.s64 {d}, {a};", "sat32((sw)a)"),
-    Operation("u", "f", "mov.b32 {d}, {a};", "bits(a)"),
+    # The bits of a NaN, its sign included, are the hardware's own affair: they are not looked at.
+    Operation(
+        "u",
+        "f",
+        "setp.nan.f32 %q7, {a}, {a}; mov.b32 %t0, {a}; selp.b32 {d}, 5, %t0, %q7;",
+        "a != a ? 5u : bits(a)",
+    ),
     Operation(
         "u", "uu", "mov.b32 {{%h0, %h1}}, {a}; mul.wide.s16 {d}, %h0, %h1;", "(u)((short)a * (short)(a >> 16)) + 0 * b"
     ),
@@ -124,7 +130,12 @@ _LONGS = [
     Operation("w", "u", "cvt.u64.u32 {d}, {a};", "a"),
     Operation("w", "u", "cvt.s64.s32 {d}, {a};", "(w)(sw)(s)a"),
     Operation("w", "uu", "mov.b64 {d}, {{{a}, {b}}};", "(w)b << 32 | a"),
-    Operation("w", "g", "mov.b64 {d}, {a};", "bits(a)"),
+    Operation(
+        "w",
+        "g",
+        "setp.nan.f64 %q7, {a}, {a}; mov.b64 %t8, {a}; selp.b64 {d}, 5, %t8, %q7;",
+        "a != a ? (w)5 : bits(a)",
+    ),
     Operation(
         "w",
         "ww",
@@ -192,7 +203,13 @@ _OTHER_FLOATS = [
     for operation in (
         _plain(letter, letter * 2, f"min.{kind}", "canon(least(a, b))"),
         _plain(letter, letter * 2, f"max.{kind}", "canon(-least(-a, -b))"),
-        _plain(letter, letter * 2, f"copysign.{kind}", "std::copysign(b, a)"),
+        Operation(
+            letter,
+            letter * 2,
+            f"copysign.{kind} %t{letter}, {{a}}, {{b}}; setp.nan.{kind} %q7, {{a}}, {{a}};"
+            f" selp.{kind} {{d}}, {{b}}, %t{letter}, %q7;",
+            "a != a ? b : std::copysign(b, a)",
+        ),
     )
 ]
 

@@ -183,7 +183,7 @@ def _kernel(number: int, statements: Sequence[Statement]) -> str:
 {{
 {declared}
     .reg .b32 %t<8>; .reg .b32 %n<99>; .reg .b32 %i<99>; .reg .b16 %h<4>; .reg .pred %q<8>;
-    .reg .b64 %t8; .reg .b64 %at;
+    .reg .b64 %t8; .reg .b64 %at; .reg .f32 %tf; .reg .f64 %tg;
     ld.param.u64 %at, [records];
     cvta.to.global.u64 %at, %at;
     ld.param.u32 %t4, [count];

@@ -188,8 +188,11 @@ def _exponents(value: Array) -> Array:
     return np.frexp(value)[1].astype(np.int64)
 
 
-_LARGE = 1000
+_LARGE = 990
+"""Exponents below this: splitting a number multiplies it by 2**27."""
+
 _SMALL = -900
+"""Exponents of products above this: the lowest bit of an error term is then no smaller than 2**-1074."""
 
 
 def _safe_product(a: Array, b: Array) -> Array:
