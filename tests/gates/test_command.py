@@ -35,7 +35,7 @@ def found(run: Bench, facts: Facts) -> list[str]:
 
 def python(tmp_path: Path, code: str, **options: object) -> tuple[Facts, list[str], str]:
     """Return facts, findings and log of a command that is Python code."""
-    with bench(tmp_path, plan=plan_with("python", "-c", code, **options)) as run:
+    with bench(tmp_path, plan=plan_with("python", "-c", f"exec({code!r})", **options)) as run:
         facts = observed(run)
         return facts, found(run, facts), run.logged()
 
@@ -120,6 +120,7 @@ import pytest
 
 def test_passes(): pass
 
+@pytest.mark.gate
 def test_marked(): pass
 
 @pytest.mark.skip(reason="no device")
