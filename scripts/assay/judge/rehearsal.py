@@ -88,8 +88,10 @@ def _whole(case: Case, facts: Facts) -> Iterator[Finding]:
     if told != child:
         yield finding("REHEARSAL-REPORT", f"it is of process {told}, the child was {child}")
     listed = len(items(facts, "rehearsal.report.findings"))
-    counted = number(facts, "rehearsal.report.end.findings") or 0
-    if counted > listed:
+    counted = number(facts, "rehearsal.report.end.findings")
+    if counted is None or counted < listed:
+        yield finding("REHEARSAL-REPORT", f"it ends with {counted} findings and lists {listed}")
+    elif counted > listed:
         yield finding("REHEARSAL-OTHER", f"{counted - listed} more findings than are listed")
     known = {text(each, "sha256") for each in objects(facts, "rehearsal.report.modules")}
     for chain, stage, seen in ran:

@@ -155,14 +155,15 @@ def test_an_edited_receipt_breaks_the_bundle(rehearsed: Rehearsed, tmp_path: Pat
 
 def test_a_plan_that_is_edited_to_physical_breaks_the_bundle(rehearsed: Rehearsed, tmp_path: Path) -> None:
     def change(name: str, data: bytes) -> bytes:
-        return data.replace(b'"tier":"rehearsal"', b'"tier":"physical"') if name == "plan.json" else data
+        gpu = b'"tier":"physical"'
+        return data.replace(b'"tier":"rehearsal"', gpu) if name == "plan.json" else data
 
     forged = edited(rehearsed.bundle, tmp_path / "forged.tar", change)
     assert not verify_bundle(forged, expect_digest=rehearsed.digest).intact
 
 
 def as_physical(prepared: Prepared) -> Prepared:
-    """Return a rehearsal whose plan claims a GPU; its chain alone, since the other gates do not matter here."""
+    """Return a rehearsal of the chain alone whose plan claims a GPU."""
     plan = replace(with_gates(prepared, "chain").plan, tier=Tier.PHYSICAL)
     return replace(prepared, plan=plan, plan_digest=digest(plan_json(plan)))
 

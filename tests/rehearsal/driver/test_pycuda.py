@@ -13,6 +13,8 @@ context = device.make_context()
 """
 END = "\ncontext.pop()\ncontext.detach()\n"
 
+CUBIN = "CUDA_ERROR_NO_BINARY_FOR_GPU: refused: a CUBIN is code for a GPU; load PTX"
+
 FILL = """
 PTX = b'''
 .version 9.0
@@ -170,7 +172,7 @@ say(codes)
         ["LogicError", "cuModuleLoadDataEx failed: invalid ptx - PTX line 1: a directive expected in `no`"],
         [
             "RuntimeError",
-            "cuModuleLoadDataEx failed: no binary for gpu - CUDA_ERROR_NO_BINARY_FOR_GPU: refused: a CUBIN is code for a GPU; load PTX",
+            f"cuModuleLoadDataEx failed: no binary for gpu - {CUBIN}",
         ],
     ]
     assert "a CUBIN is code for a GPU" in ran.errors
