@@ -28,7 +28,7 @@ _REDUCTIONS = frozenset({"popc", "and", "or"})
 U32, PRED = TYPES["u32"], TYPES["pred"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Barrier:
     """A barrier instruction.
 
@@ -207,22 +207,21 @@ class Barriers:
                 gone = int(chunk.exited[of_block[lonely]][0])
                 message = f"a barrier in divergent code: {gone} threads of the block have returned before it"
                 chunk.note("barrier", item.barrier.site, message, item.index[lonely], None)
-        lines = {item.barrier.site.line for item in items}
-        if len(lines) > 1:
-            self._check_warps(items, blocks)
+        sites = list({id(item.barrier): item.barrier for item in items}.values())
+        if len(sites) > 1:
+            self._check_warps(items, blocks, sites)
 
-    def _check_warps(self, items: list[Waiting], blocks: Array) -> None:
+    def _check_warps(self, items: list[Waiting], blocks: Array, sites: list[Barrier]) -> None:
         """Record warps whose threads came to one barrier from several instructions."""
         chunk = self._chunk
-        lowest = np.full(chunk.blocks * chunk.warps_per_block, np.iinfo(np.int64).max)
+        first = np.full(chunk.blocks * chunk.warps_per_block, len(sites))
         for item in items:
-            np.minimum.at(lowest, chunk.warp[item.index], item.barrier.site.line)
+            np.minimum.at(first, chunk.warp[item.index], sites.index(item.barrier))
         for item in items:
-            other = (lowest[chunk.warp[item.index]] != item.barrier.site.line) & blocks[
-                chunk.block_of[item.index]
-            ]
+            at = first[chunk.warp[item.index]]
+            other = (at != sites.index(item.barrier)) & blocks[chunk.block_of[item.index]]
             if item.barrier.aligned and other.any():
-                line = int(lowest[chunk.warp[item.index[other]]][0])
+                line = sites[int(at[other][0])].site.line
                 message = f"a barrier in divergent code: other threads of the warp are at the one of PTX line {line}"
                 chunk.note("barrier", item.barrier.site, message, item.index[other], None)
 

@@ -121,6 +121,8 @@ def divide(instruction: Instruction, scope: Scope) -> Step:
     """Build ``div``: rounded, or ``.approx`` and ``.full`` of single precision."""
     f = form(instruction, _FLAGS | {"approx", "full"}, _WIDE)
     if f.flags & {"approx", "full"}:
+        if f.type.name != "f32":
+            raise UnsupportedError("only single precision is divided approximately")
         chosen = approximate.divide if "approx" in f.flags else np.divide
         function = inputs(lambda a, b: finish(chosen(a, b), f), f)
         return binary(instruction, scope, (f.type, f.type), function, f.type)
@@ -134,6 +136,8 @@ def _root(wide: Callable[[Array, str], Array], rough: Callable[[Array], Array]) 
     def build(instruction: Instruction, scope: Scope) -> Step:
         f = form(instruction, _FLAGS | {"approx"}, _WIDE)
         if "approx" in f.flags:
+            if f.type.name == "f64" and (instruction.opcode == "sqrt" or "ftz" not in f.flags):
+                raise UnsupportedError("of double precision there is only rcp.approx.ftz")
             return unary(instruction, scope, f.type, _rough(f, rough), f.type)
         return unary(instruction, scope, f.type, calculation(f, wide, np.sqrt), f.type)
 

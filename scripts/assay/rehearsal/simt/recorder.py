@@ -28,7 +28,7 @@ class Recorder:
         self.instructions = 0
         self._files = files
         self._most = most
-        self._found: dict[tuple[str, int], Finding] = {}
+        self._found: dict[tuple[str, int, str], Finding] = {}
 
     def note(  # noqa: PLR0913  # a finding has these parts
         self,
@@ -51,7 +51,7 @@ class Recorder:
             address: what it meant.
             count: threads that did the same.
         """
-        key = (kind, site.line)
+        key = (kind, site.line, site.text)
         if key in self._found:
             known = self._found[key]
             self._found[key] = replace(known, count=known.count + count)
