@@ -210,5 +210,5 @@ def test_files_are_read_by_path(tmp_path: Path) -> None:
     assert file_members(tmp_path / "a.zip") == members(zipped(CONTENTS))
     with pytest.raises(StorageError, match="cannot read"):
         file_members(tmp_path / "absent.zip")
-    with pytest.raises(StorageError, match="cannot read"):
+    with pytest.raises(StorageError, match="not a regular file"):
         file_members(tmp_path)

@@ -25,7 +25,7 @@ from typing import IO, BinaryIO
 
 from assay import canonical
 from assay.errors import ArchiveError
-from assay.files import storage_errors
+from assay.files import regular_file, storage_errors
 
 MAX_MEMBERS = 50_000
 MAX_NAME = 4096
@@ -35,7 +35,8 @@ MAX_BYTES = 2 << 30
 _CHUNK = 1 << 16
 """Bytes read at once.  ``tarfile`` reads a PAX header in one piece, so this also bounds those."""
 
-_LOCAL_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
+"""How a zip begins: a member, or the end of an empty one (PKWARE APPNOTE, 4.3.7 and 4.3.16)."""
 _GZIP = b"\x1f\x8b"
 _REMEDY = "make or fetch the archive again"
 _LINK_TYPE = 0o12
@@ -72,7 +73,7 @@ def file_members(path: Path) -> tuple[Member, ...]:
         StorageError: it cannot be read.
         ArchiveError: it is broken.
     """
-    with storage_errors("read", path), path.open("rb") as stream:
+    with storage_errors("read", path), regular_file(path) as stream:
         return archive_members(stream)
 
 
@@ -88,7 +89,7 @@ def archive_members(stream: BinaryIO) -> tuple[Member, ...]:
     magic = stream.read(4)
     stream.seek(0)
     with _archive_errors():
-        if magic.startswith(_LOCAL_ZIP):
+        if magic.startswith(ZIP_MAGIC):
             return _unique(_zip_members(stream))
         if magic.startswith(_GZIP):
             return _unique(_tar_members(stream))

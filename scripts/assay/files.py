@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -27,6 +28,27 @@ def storage_errors(action: str, path: Path) -> Iterator[None]:
             "a readable and writable place with free space",
             "free space on that file system or choose another folder",
         ) from error
+
+
+@contextlib.contextmanager
+def regular_file(path: Path) -> Iterator[BinaryIO]:
+    """Yield a regular file, open to be read.
+
+    It is opened without waiting and judged by what was opened: a FIFO without a writer blocks ``open`` for
+    ever (fifo(7)), and a device gives bytes without end.
+
+    Raises:
+        StorageError: it is not a regular file.
+        OSError: it cannot be opened.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise StorageError(f"{path} is not a regular file", "a regular file", "name the file itself")
+        with os.fdopen(handle, "rb", closefd=False) as stream:
+            yield stream
+    finally:
+        os.close(handle)
 
 
 @contextlib.contextmanager
@@ -75,10 +97,10 @@ def copy_atomic(source: Path, target: Path) -> tuple[str, int]:
     """Copy a file, whole or not at all, and return the copied bytes' SHA-256 (hex) and size.
 
     Raises:
-        StorageError: a read or a write was refused.
+        StorageError: ``source`` is not a regular file, or a read or a write was refused.
     """
     digest, size = hashlib.sha256(), 0
-    with storage_errors("read", source), source.open("rb") as reading, atomic_writer(target) as stream:
+    with storage_errors("read", source), regular_file(source) as reading, atomic_writer(target) as stream:
         while chunk := reading.read(CHUNK):
             digest.update(chunk)
             size += len(chunk)
@@ -93,10 +115,8 @@ def sha256_file(path: Path) -> tuple[str, int]:
         StorageError: it is not a regular file or cannot be read.
     """
     with storage_errors("read", path):
-        if not path.is_file():
-            raise StorageError(f"{path} is not a regular file", "a regular file", "name the file itself")
         digest, size = hashlib.sha256(), 0
-        with path.open("rb") as stream:
+        with regular_file(path) as stream:
             while chunk := stream.read(CHUNK):
                 digest.update(chunk)
                 size += len(chunk)
@@ -104,12 +124,12 @@ def sha256_file(path: Path) -> tuple[str, int]:
 
 
 def read_bounded(path: Path, limit: int) -> bytes:
-    """Return a file's bytes, at most ``limit`` of them.
+    """Return a regular file's bytes, at most ``limit`` of them.
 
     Raises:
-        StorageError: the file is larger, or cannot be read.
+        StorageError: it is not a regular file, is larger, or cannot be read.
     """
-    with storage_errors("read", path), path.open("rb") as stream:
+    with storage_errors("read", path), regular_file(path) as stream:
         data = stream.read(limit + 1)
     if len(data) > limit:
         raise StorageError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -254,7 +253,6 @@ HOSTILE: dict[str, bytes] = {
 @pytest.mark.gate
 @pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_documents_are_refused_at_their_member(tmp_path: Path, honest: Bundle, data: bytes) -> None:
-    started = time.monotonic()
     for name in ("plan.json", "lint.json", "journal.jsonl"):
         manifest, members = members_of(honest.path)
         if name == "journal.jsonl":
@@ -271,7 +269,6 @@ def test_hostile_documents_are_refused_at_their_member(tmp_path: Path, honest: B
         write_container(stream, forged)
     verified = verify_bundle(tmp_path / "forged.tar")
     assert {problem.member for problem in verified.problems} == {"manifest.json"}
-    assert time.monotonic() - started < 5
 
 
 # Gates that did not run say nothing, and one that ran cannot be passed off as one that did not.

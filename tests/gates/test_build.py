@@ -239,6 +239,21 @@ def test_a_given_file_that_is_no_wheel_is_told(tmp_path: Path, kind: str) -> Non
         assert run.context.artifacts == []
 
 
+@pytest.mark.parametrize("name", ["big.so", "gpu_thing-1.0-py3-none-any.whl"])
+def test_a_given_file_that_is_no_wheel_is_not_copied(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = tmp_path / name
+    with given.open("wb") as stream:
+        stream.write(b"\x7fELF")
+        stream.truncate(3 << 30)  # a hole: it takes no space
+    copied: list[Path] = []
+    monkeypatch.setattr(build, "copy_atomic", lambda source, _target: copied.append(source))
+    with bench(tmp_path, plan=without_chains(), artifact=given) as run:
+        assert found(run, run.observe(build.observe)) == ["BUILD-WHEEL-INVALID"]
+    assert copied == []
+
+
 def test_kernels_are_told_beside_the_wheel(tmp_path: Path) -> None:
     with bench(tmp_path, plan=plan_table()) as run:
         write_project(run.context.project)

@@ -270,5 +270,5 @@ def test_other_words_are_looked_up_in_order(tmp_path: Path) -> None:
 
 
 def test_the_table_observes_command_gates_of_the_plan(tmp_path: Path) -> None:
-    with bench(tmp_path, plan=plan_with("python", "-c", "")) as run:
+    with bench(tmp_path, plan=plan_with("python", "-c", "pass")) as run:
         assert observers(run.context.plan, ("lint",))["lint"](run.context)["exit"] == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -81,6 +82,10 @@ def test_plan_survives_json() -> None:
         ("command.0.argv", ["/bin/true"], "tool.assay.command.0.argv"),
         ("command.0.name", "absent", "tool.assay.command.0.name"),
         ("command.0.name", "chain", "tool.assay.command.0.name"),
+        ("command.0.argv", ["nox", "-s", "lint"], "tool.assay.command.0.argv"),
+        ("command.0.argv", ["python", "-m", "nox"], "tool.assay.command.0.argv"),
+        ("command.0.argv", ["bin/pytest", "-q"], "tool.assay.command.0.report"),
+        ("command.0.argv", ["python", "-m", "pytest"], "tool.assay.command.0.report"),
         ("claim.0.gates", ["absent"], "tool.assay.claim.0.gates"),
         ("claim.1.id", "chain-exact", "tool.assay.claim.1.id"),
         ("disclose", ["everything"], "tool.assay.disclose.0"),
@@ -96,12 +101,61 @@ def test_plan_survives_json() -> None:
         ("kernels.pipeline.values", {"list": []}, "tool.assay.kernels.pipeline.values"),
         ("modules", [], "tool.assay.modules"),
         ("project", ..., "tool.assay.project"),
+        ("smoke", ["python", "../thing.py"], "tool.assay.smoke.1"),
+        ("smoke", ["..\\thing.exe"], "tool.assay.smoke.0"),
+        ("command.0.argv", ["ruff", "--config=a/../../b"], "tool.assay.command.0.argv.1"),
+        ("command.0.argv", ["ruff", "a:.."], "tool.assay.command.0.argv.1"),
+        ("reference", [{"title": "x", "url": "https://example.org/\0"}], "tool.assay.reference.0.url"),
     ],
 )
 def test_a_wrong_key_is_named(path: str, value: object, named: str) -> None:
     with pytest.raises(PlanError) as caught:
         parse_plan(changed(path, value))
     assert caught.value.path == named
+
+
+LINES: dict[str, object] = {
+    "command.0.argv": ["ruff", "?"],
+    "smoke": ["python", "?"],
+    "claim.0.text": "?",
+    "cites": [{"digest": "ab" * 32, "reason": "?"}],
+    "reference": [{"title": "?", "url": "https://example.org/x"}],
+    "built-by": {"BUV_RUNTIME_LIB": "?"},
+    "software-adapters": {"linux": ["?"]},
+    "command.0.allowed-skips": ["?"],
+    "versions.linux": {"?": "==1.*"},
+}
+"""Every place of a plan that takes any text, ``?`` where that text stands."""
+
+NO_LINES = st.text(" \t", max_size=3) | st.builds(
+    "{}{}{}".format,
+    st.text(max_size=5),
+    st.sampled_from("\0\x01\t\n\r\x1b\x7f\x85\x9b\u2028\ud800"),
+    st.text(max_size=5),
+)
+
+
+def filled(value: Any, text: str) -> Any:  # noqa: ANN401  # a value of a plan, as nested as the plan is
+    """Return a value with ``text`` in the place of ``?``."""
+    if isinstance(value, dict):
+        return {filled(key, text): filled(part, text) for key, part in value.items()}
+    if isinstance(value, list):
+        return [filled(part, text) for part in value]
+    return text if value == "?" else value
+
+
+@pytest.mark.parametrize("path", LINES)
+@given(text=NO_LINES)
+def test_text_that_is_blank_or_controls_a_terminal_is_refused_by_its_place(path: str, text: str) -> None:
+    with pytest.raises(PlanError) as caught:
+        parse_plan(changed(path, filled(LINES[path], text)))
+    assert caught.value.path.startswith(f"tool.assay.{path}")
+
+
+@pytest.mark.parametrize("path", LINES)
+@pytest.mark.parametrize("text", ["a line", "HEAD..main", "...", "a..b/c", "größer als 0", "--x=a.b"])
+def test_any_other_line_of_text_is_taken(path: str, text: str) -> None:
+    assert parse_plan(changed(path, filled(LINES[path], text)))
 
 
 @pytest.mark.parametrize(

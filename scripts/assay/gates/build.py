@@ -25,7 +25,7 @@ from assay.gates.context import Context
 from assay.gates.finished import ended, last_words
 from assay.gates.kernels import compile_kernels
 from assay.gates.revision import Revision, copy_tree, read_revision
-from assay.gates.wheelfile import read_wheel
+from assay.gates.wheelfile import check_wheel_like, read_wheel
 from assay.judge.build import BACKEND, BUILT, GIVEN
 from assay.model import Facts, Json
 
@@ -74,6 +74,7 @@ def _given(context: Context, path: Path) -> dict[str, Json]:
     with storage_errors("make", private):
         private.parent.mkdir()
     try:
+        check_wheel_like(path)
         copy_atomic(path, private)  # what is read is then what is kept, whatever happens to the original
     except StorageError as error:
         return {"origin": GIVEN, "wheel": {"invalid": error.observed, "name": path.name}}

@@ -18,9 +18,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO
 
-from assay.archives import Member, archive_members, content_digest, read_zip_member
+from assay.archives import ZIP_MAGIC, Member, archive_members, content_digest, read_zip_member
 from assay.errors import ArchiveError
-from assay.files import storage_errors
+from assay.files import regular_file, storage_errors
 from assay.judge.packages import normal
 
 _NAME = re.compile(
@@ -63,12 +63,8 @@ def read_wheel(path: Path) -> Wheel:
         StorageError: it cannot be read.
         ArchiveError: it is not a wheel as the specification has it.
     """
-    named = _NAME.fullmatch(path.name)
-    if named is None:
-        raise ArchiveError(
-            f"{path.name!r} is not a wheel's file name", "name-version-python-abi-platform.whl", _REMEDY
-        )
-    with storage_errors("read", path), path.open("rb") as stream:
+    named = _parts_of(path.name)
+    with storage_errors("read", path), regular_file(path) as stream:
         members = archive_members(stream)
         folder = _dist_info(members, named["name"], named["version"])
         _check_format(_headers(stream, f"{folder}/WHEEL"))
@@ -79,6 +75,30 @@ def read_wheel(path: Path) -> Wheel:
     _check_record(files, record, folder)
     installed = dict(_installed(files, folder.removesuffix(".dist-info")))
     return Wheel(path.name, project, version, content_digest(members), members, MappingProxyType(installed))
+
+
+def check_wheel_like(path: Path) -> None:
+    """Check name and first bytes, so that a large file that is no wheel is told before it is copied.
+
+    Raises:
+        StorageError: it cannot be read.
+        ArchiveError: it is not named as a wheel, or does not begin as a zip.
+    """
+    _parts_of(path.name)
+    with storage_errors("read", path), regular_file(path) as stream:
+        magic = stream.read(4)
+    if not magic.startswith(ZIP_MAGIC):
+        raise ArchiveError(f"the wheel begins with {magic.hex() or 'nothing'}", "a zip", _REMEDY)
+
+
+def _parts_of(name: str) -> re.Match[str]:
+    """Return the parts of a wheel's file name."""
+    named = _NAME.fullmatch(name)
+    if named is None:
+        raise ArchiveError(
+            f"{name!r} is not a wheel's file name", "name-version-python-abi-platform.whl", _REMEDY
+        )
+    return named
 
 
 def _dist_info(members: Iterable[Member], name: str, version: str) -> str:

@@ -1,15 +1,19 @@
-"""Combinations that no plan may have, and absolute paths, which would make a plan one machine's own."""
+"""Combinations that no plan may have, and paths out of the project, which make a plan one machine's own."""
 
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 
 from assay.errors import PlanError
 from assay.model import Platform, Tier
-from assay.plan.values import Plan
+from assay.plan.values import CommandGate, Plan
 
 ESSENTIAL = ("environment", "toolkit", "provider", "build", "chain")
 """Law 1: a plan for ``qualify`` without these is an error."""
+
+_UPWARDS = re.compile(r"(?:^|[/\\=:,;])\.\.(?:$|[/\\:,;])")
+"""A part ``..`` of a path, also of one in an option or a list of paths."""
 
 _ABSOLUTE = re.compile(r"(?:/|[A-Za-z]:[\\/]|\\\\)")
 
@@ -117,14 +121,32 @@ def _check_commands(plan: Plan, path: str) -> None:
         seen.add(command.name)
         if not command.argv:
             raise PlanError(f"{at}.argv", "is empty", "a command", "")
+        _refuse_silent_skips(command, at)
         if command.name not in plan.gates:
             raise PlanError(f"{at}.name", f"{command.name!r} is not in gates", "a planned gate", "")
-        _refuse_absolute(command.argv, f"{at}.argv")
-    _refuse_absolute(plan.smoke, f"{path}.smoke")
+        _refuse_elsewhere(command.argv, f"{at}.argv")
+    _refuse_elsewhere(plan.smoke, f"{path}.smoke")
 
 
-def _refuse_absolute(argv: tuple[str, ...], path: str) -> None:
-    """Refuse absolute paths (FORMATS, "Run folder": plans with absolute paths are refused)."""
-    for word in argv:
+def _refuse_elsewhere(argv: tuple[str, ...], path: str) -> None:
+    """Refuse absolute paths (FORMATS, "Run folder": plans with absolute paths are refused), and ways out."""
+    for number, word in enumerate(argv):
         if _ABSOLUTE.match(word):
             raise PlanError(path, f"has the absolute path {word!r}", "paths relative to the project", "")
+        if _UPWARDS.search(word):
+            observed = f"leaves the project: {word!r}"
+            raise PlanError(f"{path}.{number}", observed, "paths below the project, without '..'", "")
+
+
+def _refuse_silent_skips(command: CommandGate, path: str) -> None:
+    """Refuse runners whose exit code says nothing of what they skipped.
+
+    nox counts a skipped session as a success; pytest ends with 0 where some tests were skipped, so its counts
+    have to be read.
+    """
+    module = command.argv[2:3] if command.argv[:2] == ("python", "-m") else ()
+    (program,) = module or (PurePosixPath(command.argv[0]).name,)
+    if program == "nox":
+        raise PlanError(f"{path}.argv", "runs nox", "the session's own command", "nox passes what it skips")
+    if program in {"pytest", "py.test"} and command.report != "pytest":
+        raise PlanError(f"{path}.report", "is not set", 'report = "pytest"', "skipped tests must be counted")

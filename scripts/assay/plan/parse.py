@@ -10,7 +10,7 @@ from assay.errors import PlanError
 from assay.model import Json, Platform, Tier
 from assay.plan.checks import check_plan
 from assay.plan.kernels import chain_json, parse_chain
-from assay.plan.reading import SHA256, Table, as_text
+from assay.plan.reading import SHA256, Table, as_line, as_text
 from assay.plan.values import (
     BACKENDS,
     INTERFACES,
@@ -36,6 +36,9 @@ _VARIABLE = r"[A-Za-z_][A-Za-z0-9_]{0,63}"
 _SYMBOL = r"[A-Za-z_][A-Za-z0-9_]{0,127}"
 _MODULE = r"[A-Za-z_][A-Za-z0-9_]{0,63}"
 DISCLOSABLE = ("host-name", "user-name", "gpu-serial")
+_URL = r"https?://[!-~]+"
+"""Printable ASCII without a space (RFC 3986, section 2); other characters are written with ``%``."""
+
 _DEADLINE_S = 24 * 3600
 
 
@@ -62,7 +65,7 @@ def parse_plan(value: object, path: str = "tool.assay") -> Plan:
         msvc_toolset=table.optional_text("msvc-toolset", match=r"\d+\.\d+"),
         chains=_by_platform(table, "chains", _chain_names),
         kernels=_kernels(table.table("kernels", {})),
-        smoke=table.each("smoke", as_text),
+        smoke=table.each("smoke", as_line),
         allow_environment=table.texts("allow-environment", (), match=_VARIABLE),
         disclose=table.texts("disclose", (), match="|".join(DISCLOSABLE)),
         built_by=_built_by(table.table("built-by", {})),
@@ -125,13 +128,16 @@ def _versions(value: object, path: str) -> Mapping[str, str]:
     """Read the required versions of one platform."""
     table = Table(value, path)
     return MappingProxyType(
-        {name: check_specifier(table.text(name), table.at(name)) for name in table.names()}
+        {
+            as_line(name, table.at(name)): check_specifier(table.text(name), table.at(name))
+            for name in table.names()
+        }
     )
 
 
 def _names(value: object, path: str) -> tuple[str, ...]:
-    """Read a list of any strings."""
-    return Table({"": value}, path).each("", as_text)
+    """Read a list of any lines of text."""
+    return Table({"": value}, path).each("", as_line)
 
 
 def _chain_names(value: object, path: str) -> tuple[str, ...]:
@@ -159,7 +165,7 @@ def _deadlines(table: Table) -> Mapping[str, int]:
 def _built_by(table: Table) -> Mapping[str, str]:
     """Read who built a selected binary, by variable (recorded as unverified)."""
     return MappingProxyType(
-        {as_text(name, table.at(name), _VARIABLE): table.text(name) for name in table.names()}
+        {as_text(name, table.at(name), _VARIABLE): table.line(name) for name in table.names()}
     )
 
 
@@ -181,13 +187,20 @@ def _command(value: object, path: str) -> CommandGate:
     table = Table(value, path)
     command = CommandGate(
         name=table.text("name", match=GATE_NAME),
-        argv=table.each("argv", as_text),
+        argv=table.each("argv", as_line),
         deadline_s=table.number("deadline", 600, low=1, high=_DEADLINE_S),
         report=table.text("report", "", match="|pytest"),
-        allowed_skips=table.texts("allowed-skips", ()),
+        allowed_skips=_tests(table),
     )
     table.finish()
     return command
+
+
+def _tests(table: Table) -> tuple[str, ...]:
+    """Read the names of tests that may be skipped."""
+    for index, name in enumerate(names := table.texts("allowed-skips", ())):
+        as_line(name, f"{table.at('allowed-skips')}.{index}")
+    return names
 
 
 def _command_json(command: CommandGate) -> dict[str, Json]:
@@ -210,7 +223,7 @@ def _provider(value: object, path: str) -> ProviderPin:
         interface=table.text("interface", match="|".join(INTERFACES)),
         sha256=table.text("sha256", match=SHA256.pattern),
         symbols=table.texts("symbols", (), match=_SYMBOL),
-        url=table.optional_text("url", match=r"https?://\S+"),
+        url=table.optional_text("url", match=_URL),
     )
     table.finish()
     return pin
@@ -231,7 +244,7 @@ def _provider_json(pin: ProviderPin) -> dict[str, Json]:
 def _citation(value: object, path: str) -> Citation:
     """Read one citation of earlier evidence."""
     table = Table(value, path)
-    cite = Citation(table.text("digest", match=SHA256.pattern), table.text("reason"))
+    cite = Citation(table.text("digest", match=SHA256.pattern), table.line("reason"))
     table.finish()
     return cite
 
@@ -239,7 +252,7 @@ def _citation(value: object, path: str) -> Citation:
 def _reference(value: object, path: str) -> Reference:
     """Read one cited document."""
     table = Table(value, path)
-    reference = Reference(table.text("title"), table.text("url", match=r"https?://\S+"))
+    reference = Reference(table.line("title"), table.text("url", match=_URL))
     table.finish()
     return reference
 
@@ -248,7 +261,7 @@ def _claim(value: object, path: str) -> Claim:
     """Read one claim."""
     table = Table(value, path)
     claim = Claim(
-        table.text("id", match=_WORD), table.text("text"), table.texts("gates", (), match=GATE_NAME)
+        table.text("id", match=_WORD), table.line("text"), table.texts("gates", (), match=GATE_NAME)
     )
     table.finish()
     return claim

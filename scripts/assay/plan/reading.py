@@ -15,6 +15,10 @@ from assay.errors import PlanError
 T = TypeVar("T")
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""Control characters, the two separators that end a line, and lone surrogates, which have no UTF-8
+(Unicode, categories Cc, Zl, Zp, Cs)."""
+
 _MISSING = object()
 
 
@@ -65,6 +69,14 @@ class Table:
         """Return a string or None where the key is absent or null."""
         value = self.raw(key, None)
         return None if value is None else as_text(value, self.at(key), match)
+
+    def line(self, key: str) -> str:
+        """Return a line of text.
+
+        Raises:
+            PlanError: it is missing, not a string, blank, or has a control character.
+        """
+        return as_line(self.raw(key), self.at(key))
 
     def flag(self, key: str, *, default: bool) -> bool:
         """Return a boolean.
@@ -141,6 +153,23 @@ def as_text(value: object, path: str, match: str = "") -> str:
     if match and not re.fullmatch(match, value):
         raise PlanError(path, f"is {value!r}", f"text like {match}", "")
     return value
+
+
+def as_line(value: object, path: str) -> str:
+    """Return ``value`` as a line of text: not blank, without control characters.
+
+    A NUL ends a word for every operating system; the others would forge lines of what is printed.
+
+    Raises:
+        PlanError: it is not.
+    """
+    given = as_text(value, path)
+    if not given.strip():
+        raise PlanError(path, "is blank" if given else "is empty", "some text", "write it or remove it")
+    if control := _CONTROL.search(given):
+        observed = f"has the control character U+{ord(control[0]):04X}"
+        raise PlanError(path, observed, "a line of text without control characters", "remove it")
+    return given
 
 
 def _kind(value: object) -> str:
