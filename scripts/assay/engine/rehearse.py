@@ -18,6 +18,7 @@ from assay.engine.console import Say
 from assay.engine.prepare import Prepared, Request, prepare
 from assay.engine.qualify import run_one_gate, run_to_verdict
 from assay.errors import UsageError
+from assay.files import storage_errors
 from assay.gates.chain_request import needs_wgpu
 from assay.gates.rehearsal import Rehearsal
 from assay.model import Json, Platform, Tier
@@ -109,8 +110,9 @@ def make_rehearsal(prepared: Prepared, say: Say) -> Rehearsal:
         ProvisionError: there is no C compiler, or no software adapter.
         StorageError: a file cannot be written.
     """
-    folder = prepared.request.project.resolve() / REHEARSAL_FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = (prepared.request.project / REHEARSAL_FOLDER).resolve()
+    with storage_errors("make", folder):
+        folder.mkdir(parents=True, exist_ok=True)
     children = Children(clean_environment(os.environ), folder / "rehearsal.log")
     driver = make_cpu_driver(children, find_compiler(children, os.environ), folder / "driver")
     wgpu = needs_wgpu(prepared.plan.planned_chains(prepared.platform))

@@ -157,9 +157,7 @@ def _await_one(state: _State[R], actions: Actions[R]) -> None:
         _record(state, row, result, actions)
 
 
-def _next_ended(
-    state: _State[R], until: float, actions: Actions[R]
-) -> tuple[str, R | BaseException] | None:
+def _next_ended(state: _State[R], until: float, actions: Actions[R]) -> tuple[str, R | BaseException] | None:
     """Return what ended next, None once the clock shows ``until``.
 
     It waits in short turns: a signal that arrives just before a long wait would be heeded only after it.

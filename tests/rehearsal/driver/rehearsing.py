@@ -24,13 +24,18 @@ from tests.conftest import PROJECT
 GATES = ("environment", "toolkit", "provider", "build", "chain")
 
 
-def prepared_rehearsal(project: Path = PROJECT) -> Prepared:
-    """Return what a rehearsal stands on; no test fetches the software adapter, for tests use no network."""
+def require_adapter() -> None:
+    """Fail where the software adapter is missing: no test fetches it, for tests use no network."""
     folder = PROJECT / REHEARSAL_FOLDER / "vulkan"
     if system_adapter(Machine.real()) is None and not list(folder.glob("*/adapter.json")):
         pytest.fail("this test needs the software adapter: run `nox -s rehearse` first", pytrace=False)
+
+
+def prepared_rehearsal() -> Prepared:
+    """Return what a rehearsal of this project stands on."""
+    require_adapter()
     return prepare_rehearsal(
-        Request(project, selection=PROJECT / ".assay" / "selection.toml"), lambda _: None
+        Request(PROJECT, selection=PROJECT / ".assay" / "selection.toml"), lambda _: None
     )
 
 

@@ -1,0 +1,55 @@
+"""What is rehearsed, and where it is not: the plan, the platforms, the command line's mistakes."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.cli import main
+from assay.engine.rehearse import ELSEWHERE, rehearsal_plan, require_linux
+from assay.errors import UsageError
+from assay.judge.rules import standing
+from assay.judge.table import rows
+from assay.model import Outcome, Platform, Tier
+from assay.plan import load_plan, parse_plan, plan_json
+from tests.conftest import PROJECT
+
+pytestmark = pytest.mark.gate
+
+PLAN = rehearsal_plan(load_plan(PROJECT), Platform.LINUX)
+
+
+def test_the_plan_says_rehearsal_and_allows_an_unclean_tree_and_lavapipe_alone() -> None:
+    before = load_plan(PROJECT)
+    assert (PLAN.tier, PLAN.allow_unclean_tree) == (Tier.REHEARSAL, True)
+    assert PLAN.software_adapters[Platform.LINUX] == ("llvmpipe",)
+    changed = {"tier", "allow-unclean-tree", "software-adapters"}
+    assert {name for name, value in plan_json(PLAN).items() if plan_json(before)[name] != value} == changed
+    assert plan_json(parse_plan(plan_json(PLAN))) == plan_json(PLAN)
+    assert plan_json(rehearsal_plan(PLAN, Platform.LINUX)) == plan_json(PLAN)
+
+
+def test_by_the_plan_alone_only_the_gates_that_run_commands_are_left_out() -> None:
+    left_out = {
+        row.name
+        for row in rows(PLAN)
+        if standing(row, PLAN, Platform.LINUX, dict.fromkeys(PLAN.gates, Outcome.PASSED)) is not None
+    }
+    assert left_out == {command.name for command in PLAN.commands}
+
+
+@pytest.mark.parametrize(
+    ("platform", "told"), [("darwin", "container"), ("win32", "WSL"), ("freebsd14", "Linux")]
+)
+def test_another_platform_is_told_what_to_do(platform: str, told: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        require_linux(platform)
+    assert told in caught.value.remedy
+    assert ELSEWHERE.keys() == {"darwin", "win32"}
+
+
+@pytest.mark.parametrize("arguments", [["--watch"], ["build", "pipeline"]])
+def test_a_mistaken_command_line_is_a_usage_error(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["rehearse", *arguments]) == 2
+    assert "chain" in capsys.readouterr().err
