@@ -108,13 +108,14 @@ def _to_integer(
     # NaN gives 0, but where one side has 64 bits only the highest bit.
     nan = 1 << target.bits - 1 if source.name == "f64" or target.bits == 64 else 0  # noqa: PLR2004
     nan_value = np.array([nan], f"u{target.size}").view(wanted)[0]
+    least, most = np.array([bounds.min, bounds.max], wanted)  # NumPy takes no Python integer beyond a C long
 
     def rounded(a: Array) -> Array:
         flushed = before(a)
         value = whole(from_half(flushed, source) if source.size == 2 else flushed.astype(np.float64))  # noqa: PLR2004
         inside = (value >= lowest) & (value < beyond)
         number = np.where(inside, value, 0.0).astype(wanted)
-        clamped = np.where(inside, number, np.where(value < lowest, bounds.min, bounds.max).astype(wanted))
+        clamped = np.where(inside, number, np.where(value < lowest, least, most))
         return np.where(np.isnan(value), nan_value, clamped)
 
     return rounded
