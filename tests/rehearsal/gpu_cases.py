@@ -66,7 +66,9 @@ def cases(seed: int) -> list[Case]:
 
 def _floats(random: np.random.Generator, count: int) -> Array:
     """Return float32 of many magnitudes, some of them special."""
-    values = random.standard_normal(count).astype(np.float32) * np.float32(2.0) ** random.integers(-30, 30, count)
+    values = random.standard_normal(count).astype(np.float32) * np.float32(2.0) ** random.integers(
+        -30, 30, count
+    )
     special = np.array([0, -0.0, np.inf, -np.inf, 1e-45, -1e-40, 3.4e38, 1, -1], np.float32)
     values[:: max(1, count // 97)] = random.choice(special, values[:: max(1, count // 97)].size)
     return np.asarray(values, np.float32)
@@ -75,7 +77,7 @@ def _floats(random: np.random.Generator, count: int) -> Array:
 def _vectors(random: np.random.Generator) -> list[Case]:
     count = 40_001
     a, b, c = _floats(random, count), _floats(random, count), np.zeros(count, np.float32)
-    buffers = {"a": a, "b": b, "c": c}
+    buffers: dict[str, Array] = {"a": a, "b": b, "c": c}
     number = np.int32(count)
     factor = np.float32(1.7)
     return [
@@ -138,7 +140,11 @@ def _scans(random: np.random.Generator) -> list[Case]:
 
 def _histograms(random: np.random.Generator) -> list[Case]:
     data = random.integers(0, 256, 1 << 15).astype(np.uint8)
-    buffers = {"data": data, "partial": np.zeros(256 * 16, np.uint32), "bins": np.zeros(256, np.uint32)}
+    buffers: dict[str, Array] = {
+        "data": data,
+        "partial": np.zeros(256 * 16, np.uint32),
+        "bins": np.zeros(256, np.uint32),
+    }
     words = np.uint32(data.size // 4)
     first = (
         _one("histogram_64", 16, 64, "partial", "data", np.uint32(data.size // 16)),
@@ -165,7 +171,14 @@ def _products(random: np.random.Generator) -> list[Case]:
             f"tiles of {tile}",
             "matrix_mul",
             buffers,
-            (Step(f"matrix_mul_{tile}", (64 // tile, 128 // tile, 1), (tile, tile, 1), ("c", "a", "b", *widths)),),
+            (
+                Step(
+                    f"matrix_mul_{tile}",
+                    (64 // tile, 128 // tile, 1),
+                    (tile, tile, 1),
+                    ("c", "a", "b", *widths),
+                ),
+            ),
         )
         for tile in (16, 32)
     ]
@@ -173,26 +186,30 @@ def _products(random: np.random.Generator) -> list[Case]:
 
 def _language(random: np.random.Generator) -> list[Case]:
     count, number = 3000, np.int32(3000)
-    words = random.integers(-(2**31), 2**31, count).astype(np.int32)
+    any_words = random.integers(-(2**31), 2**31, count).astype(np.int32)
     small = random.integers(1, 5000, count).astype(np.int32)
     out = np.zeros(count, np.int32)
     atomics = np.zeros(16 + 2 * 1024, np.int32)
     atomics[5] = -1
-    made = [
+    made: list[tuple[str, dict[str, Array], Step]] = [
         ("calls", {"in": _floats(random, count), "out": out}, _one("calls", 12, 256, "in", "out", number)),
         ("recursion", {"out": out}, _one("recursion", 1, 20, "out")),
         ("virtual calls", {"out": out}, _one("virtual_calls", 1, 64, "out")),
-        ("switches", {"in": words, "out": out}, _one("switches", 12, 256, "in", "out", number)),
+        ("switches", {"in": any_words, "out": out}, _one("switches", 12, 256, "in", "out", number)),
         ("collatz", {"in": small, "out": out}, _one("collatz", 12, 256, "in", "out", number)),
         ("local arrays", {"in": small, "out": out}, _one("local_arrays", 12, 256, "in", "out", number)),
-        ("votes", {"in": words % 100, "out": out}, _one("votes", 1, 64, "in", "out")),
+        ("votes", {"in": any_words % 100, "out": out}, _one("votes", 1, 64, "in", "out")),
         ("constants", {"out": out}, _one("constants", 1, 32, "out")),
         ("locks", {"out": out}, _one("locks", 2, 96, "out")),
     ]
     found = [Case(name, "language", buffers, (step,)) for name, buffers, step in made]
     steps = (_one("atomics", 4, 256, "words", "wide", "real"),)
-    buffers = {"words": atomics, "wide": np.zeros(1, np.uint64), "real": np.zeros(1, np.float32)}
-    found.append(Case("atomics", "language", buffers, steps, unordered={"words": "i4"}))
+    words: dict[str, Array] = {
+        "words": atomics,
+        "wide": np.zeros(1, np.uint64),
+        "real": np.zeros(1, np.float32),
+    }
+    found.append(Case("atomics", "language", words, steps, unordered={"words": "i4"}))
     values = random.integers(0, 1000, 256).astype(np.float64)
     steps = (_one("compare_and_swap", 1, 256, "sum", "in"),)
     found.append(Case("compare and swap", "language", {"sum": np.zeros(1), "in": values}, steps))

@@ -4,13 +4,15 @@ A script for a machine with an NVIDIA GPU, its driver, Python with NumPy and cud
 
     python tests/rehearsal/gpu_compare.py --out receipt.json [--nvcc PATH] [--seed N] [--programs N]
 
-It compiles the samples with nvcc, makes random kernels, runs both on the GPU and in the interpreter, and writes
+It compiles the samples with nvcc, makes random kernels, runs both on the GPU and in the interpreter, and
+writes
 a JSON receipt.  Exit code 0: everything agrees; 1: something differs.
 
 What is compared how:
 ``bits``      every byte, where PTX defines every bit.  A NaN agrees with any NaN: its bits are not defined.
 ``unordered`` sorted elements, where atomics hand out values in no fixed order.
-``error``     approximate functions: both sides within the bound that the PTX ISA states, against double precision.
+``error``     approximate functions: both sides within the bound that the PTX ISA states, against double
+precision.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
 import numpy as np  # noqa: E402  # the paths come first
 
-from assay.rehearsal import Limits, LaunchError, Memory, launch, load_module, parse  # noqa: E402  # as above
+from assay.rehearsal import LaunchError, Limits, Memory, launch, load_module, parse  # noqa: E402  # as above
 from tests.rehearsal import programs  # noqa: E402  # as above
 from tests.rehearsal.gpu_approximate import FUNCTIONS, approximate_ptx, judged  # noqa: E402  # as above
 from tests.rehearsal.gpu_cases import Array, Case, Step, cases  # noqa: E402  # as above

@@ -70,9 +70,13 @@ class Gpu:
 
     def _launch(self, module: Any, step: Step, places: dict[str, int]) -> None:  # noqa: ANN401  # as above
         kernel = self._check(self._cuda.cuModuleGetFunction(module, step.kernel.encode()))
-        arguments = [np.array([places[a]], np.uint64) if isinstance(a, str) else np.array([a]) for a in step.arguments]
+        arguments = [
+            np.array([places[a]], np.uint64) if isinstance(a, str) else np.array([a]) for a in step.arguments
+        ]
         pointers = np.array([argument.ctypes.data for argument in arguments], np.uint64)
         self._check(
-            self._cuda.cuLaunchKernel(kernel, *step.grid, *step.block, step.shared, 0, pointers.ctypes.data, 0)
+            self._cuda.cuLaunchKernel(
+                kernel, *step.grid, *step.block, step.shared, 0, pointers.ctypes.data, 0
+            )
         )
         self._check(self._cuda.cuCtxSynchronize())

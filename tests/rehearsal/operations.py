@@ -1,6 +1,7 @@
 """Operations of random kernels: how PTX writes each one, and how C++ does what the PTX ISA says.
 
-Standard library only: the comparison with a real GPU uses it too.  The C++ side is ``reference.h``; it shares no
+Standard library only: the comparison with a real GPU uses it too.  The C++ side is ``reference.h``; it
+shares no
 code with the interpreter.
 """
 
@@ -18,7 +19,8 @@ class Operation:
     Attributes:
         result: type of the result: ``u``, ``w`` (32 and 64 bits), ``f``, ``g`` (float and double).
         operands: types of the operands.
-        ptx: instructions with ``{d}``, ``{a}``, ``{b}``, ``{c}``, ``{e}`` and ``{i}``, a number below ``numbers``.
+        ptx: instructions with ``{d}``, ``{a}``, ``{b}``, ``{c}``, ``{e}`` and ``{i}``, a number below
+            ``numbers``.
         cpp: an expression with the same names.
         numbers: how many values ``{i}`` has.
     """
@@ -63,15 +65,22 @@ _WORDS = [
     _plain("u", "uuu", "sad.u32", "c + (a < b ? b - a : a - b)"),
     _plain("u", "uuu", "sad.s32", "c + ((s)a < (s)b ? b - a : a - b)"),
     _plain("u", "uuu", "prmt.b32", "prmt(a, b, c)"),
-    *(_plain("u", "uuu", f"prmt.b32.{mode}", f"prmt_{mode}(a, b, c)") for mode in ("f4e", "b4e", "rc8", "ecl", "ecr", "rc16")),
+    *(
+        _plain("u", "uuu", f"prmt.b32.{mode}", f"prmt_{mode}(a, b, c)")
+        for mode in ("f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
+    ),
     _plain("u", "uuu", "shf.l.wrap.b32", "funnel(b, a, c & 31) >> 32"),
     _plain("u", "uuu", "shf.r.clamp.b32", "(u)(((w)b << 32 | a) >> (c < 32 ? c : 32))"),
     _plain("u", "uuu", "dp4a.u32.u32", "c + dot4(a, b, false, false)"),
     _plain("u", "uuu", "dp4a.s32.u32", "c + dot4(a, b, true, false)"),
     _plain("u", "uuu", "dp2a.hi.s32.s32", "c + dot2(a, b)"),
     Operation("u", "uuu", "lop3.b32 {d}, {a}, {b}, {c}, {i};", "lop3(a, b, c, {i})", 256),
-    Operation("u", "uu", "and.b32 %t0, {b}, 63; shl.b32 {d}, {a}, %t0;", "(b & 63) < 32 ? a << (b & 63) : 0u"),
-    Operation("u", "uu", "and.b32 %t0, {b}, 63; shr.u32 {d}, {a}, %t0;", "(b & 63) < 32 ? a >> (b & 63) : 0u"),
+    Operation(
+        "u", "uu", "and.b32 %t0, {b}, 63; shl.b32 {d}, {a}, %t0;", "(b & 63) < 32 ? a << (b & 63) : 0u"
+    ),
+    Operation(
+        "u", "uu", "and.b32 %t0, {b}, 63; shr.u32 {d}, {a}, %t0;", "(b & 63) < 32 ? a >> (b & 63) : 0u"
+    ),
     Operation("u", "uu", "shr.s32 {d}, {a}, {b};", "(u)((s)a >> (b < 31 ? b : 31))"),
     Operation("u", "uuu", "bfe.u32 {d}, {a}, {b}, {c};", "bfe<u>(a, b, c, false)"),
     Operation("u", "uu", "bfe.s32 {d}, {a}, {b}, {i};", "bfe<u>(a, b, {i}, true)", 40),
@@ -85,7 +94,9 @@ _WORDS = [
     Operation("u", "u", "cvt.s32.s8 {d}, {a};", "(u)(signed char)a"),
     Operation("u", "u", "cvt.u32.u16 {d}, {a};", "(u)(unsigned short)a"),
     Operation("u", "u", "cvt.sat.u8.s32 {d}, {a};", "(s)a < 0 ? 0u : a > 255 ? 255u : a"),
-    Operation("u", "u", "cvt.sat.s16.s32 {d}, {a};", "(u)((s)a < -32768 ? -32768 : (s)a > 32767 ? 32767 : (s)a)"),
+    Operation(
+        "u", "u", "cvt.sat.s16.s32 {d}, {a};", "(u)((s)a < -32768 ? -32768 : (s)a > 32767 ? 32767 : (s)a)"
+    ),
     Operation("u", "w", "cvt.u32.u64 {d}, {a};", "(u)a"),
     Operation("u", "w", "popc.b64 {d}, {a};", "(u)__builtin_popcountll(a)"),
     Operation("u", "w", "clz.b64 {d}, {a};", "a ? (u)__builtin_clzll(a) : 64u"),
@@ -99,7 +110,10 @@ _WORDS = [
         "a != a ? 5u : bits(a)",
     ),
     Operation(
-        "u", "uu", "mov.b32 {{%h0, %h1}}, {a}; mul.wide.s16 {d}, %h0, %h1;", "(u)((short)a * (short)(a >> 16)) + 0 * b"
+        "u",
+        "uu",
+        "mov.b32 {{%h0, %h1}}, {a}; mul.wide.s16 {d}, %h0, %h1;",
+        "(u)((short)a * (short)(a >> 16)) + 0 * b",
     ),
 ]
 
@@ -119,8 +133,12 @@ _LONGS = [
     _plain("w", "w", "not.b64", "~a"),
     _plain("w", "w", "neg.s64", "0 - a"),
     _plain("w", "w", "brev.b64", "(w)brev32((u)a) << 32 | brev32((u)(a >> 32))"),
-    Operation("w", "wu", "and.b32 %t0, {b}, 127; shl.b64 {d}, {a}, %t0;", "(b & 127) < 64 ? a << (b & 127) : 0"),
-    Operation("w", "wu", "and.b32 %t0, {b}, 127; shr.u64 {d}, {a}, %t0;", "(b & 127) < 64 ? a >> (b & 127) : 0"),
+    Operation(
+        "w", "wu", "and.b32 %t0, {b}, 127; shl.b64 {d}, {a}, %t0;", "(b & 127) < 64 ? a << (b & 127) : 0"
+    ),
+    Operation(
+        "w", "wu", "and.b32 %t0, {b}, 127; shr.u64 {d}, {a}, %t0;", "(b & 127) < 64 ? a >> (b & 127) : 0"
+    ),
     Operation("w", "wu", "shr.s64 {d}, {a}, {b};", "(w)((sw)a >> (b < 63 ? b : 63))"),
     Operation("w", "wu", "bfe.u64 {d}, {a}, {b}, {i};", "bfe<w>(a, b, {i}, false)", 70),
     Operation("w", "wu", "bfe.s64 {d}, {a}, {i}, {b};", "bfe<w>(a, {i}, b, true)", 70),
@@ -139,14 +157,16 @@ _LONGS = [
     Operation(
         "w",
         "ww",
-        "mov.b64 {{%t0, %t1}}, {a}; mov.b64 {{%t2, %t3}}, {b}; add.cc.u32 %t0, %t0, %t2; addc.u32 %t1, %t1, %t3;"
+        "mov.b64 {{%t0, %t1}}, {a}; mov.b64 {{%t2, %t3}}, {b};"
+        " add.cc.u32 %t0, %t0, %t2; addc.u32 %t1, %t1, %t3;"
         " mov.b64 {d}, {{%t0, %t1}};",
         "a + b",
     ),
     Operation(
         "w",
         "ww",
-        "mov.b64 {{%t0, %t1}}, {a}; mov.b64 {{%t2, %t3}}, {b}; sub.cc.u32 %t0, %t0, %t2; subc.u32 %t1, %t1, %t3;"
+        "mov.b64 {{%t0, %t1}}, {a}; mov.b64 {{%t2, %t3}}, {b};"
+        " sub.cc.u32 %t0, %t0, %t2; subc.u32 %t1, %t1, %t3;"
         " mov.b64 {d}, {{%t0, %t1}};",
         "a - b",
     ),
@@ -162,9 +182,9 @@ _LONGS = [
 
 def _rounded(kind: str, name: str, operands: int, expression: str) -> list[Operation]:
     letter = "f" if kind == "f32" else "g"
-    flags = ("", ".ftz", ".sat", ".ftz.sat") if letter == "f" and name not in {"div", "rcp", "sqrt"} else ("",)
-    if letter == "f" and name in {"div", "rcp", "sqrt"}:
-        flags = ("", ".ftz")
+    flags = ["", ".ftz", ".sat", ".ftz.sat"][
+        : (2 if name in {"div", "rcp", "sqrt"} else 4) if letter == "f" else 1
+    ]
     return [
         _plain(
             letter,
@@ -214,7 +234,12 @@ _OTHER_FLOATS = [
 ]
 
 _CONVERSIONS = [
-    Operation("f", "g", f"cvt.{mode}.f32.f64 {{d}}, {{a}};", f"canon(rounded({m}, [](auto a, auto, auto) {{{{ return (float)a; }}}}, a, a, a))")
+    Operation(
+        "f",
+        "g",
+        f"cvt.{mode}.f32.f64 {{d}}, {{a}};",
+        f"canon(rounded({m}, [](auto a, auto, auto) {{{{ return (float)a; }}}}, a, a, a))",
+    )
     for m, mode in enumerate(MODES)
 ]
 _CONVERSIONS += [
@@ -241,7 +266,8 @@ _CONVERSIONS += [
             "f",
             "f" * len(names),
             " ".join(f"cvt.rn.f16.f32 %h{n}, {{{name}}};" for n, name in enumerate(names))
-            + f" {instruction} %h0, {', '.join(f'%h{n}' for n in range(len(names)))}; cvt.f32.f16 {{d}}, %h0;",
+            + f" {instruction} %h0, {', '.join(f'%h{n}' for n in range(len(names)))};"
+            " cvt.f32.f16 {d}, %h0;",
             expression,
         )
         for names, instruction, expression in (
@@ -278,8 +304,12 @@ _CONVERSIONS += [
             ("rpi", "std::ceil"),
         )
     ),
-    Operation("u", "f", "cvt.rzi.u8.f32 {d}, {a};", "to_integer<unsigned char>(std::trunc((double)a), false)"),
-    Operation("u", "f", "cvt.rni.s16.f32 {d}, {a};", "(u)(s)to_integer<short>(std::nearbyint((double)a), false)"),
+    Operation(
+        "u", "f", "cvt.rzi.u8.f32 {d}, {a};", "to_integer<unsigned char>(std::trunc((double)a), false)"
+    ),
+    Operation(
+        "u", "f", "cvt.rni.s16.f32 {d}, {a};", "(u)(s)to_integer<short>(std::nearbyint((double)a), false)"
+    ),
 ]
 
 _CONDITIONS = [
@@ -288,7 +318,9 @@ _CONDITIONS = [
 ]
 _CONDITIONS += [("u", f"setp.{name}.s32", f"(s)a {sign} (s)b") for name, sign in (("lt", "<"), ("ge", ">="))]
 _CONDITIONS += [("u", f"setp.{name}.u32", f"a {sign} b") for name, sign in (("lo", "<"), ("hs", ">="))]
-_CONDITIONS += [("w", f"setp.{name}.s64", f"(sw)a {sign} (sw)b") for name, sign in (("le", "<="), ("gt", ">"))]
+_CONDITIONS += [
+    ("w", f"setp.{name}.s64", f"(sw)a {sign} (sw)b") for name, sign in (("le", "<="), ("gt", ">"))
+]
 _CONDITIONS += [
     (letter, f"setp.{name}.{kind}", expression)
     for letter, kind in (("f", "f32"), ("g", "f64"))

@@ -99,7 +99,7 @@ def program(choose: Choose, most: int = 12) -> tuple[Statement, ...]:
 
 def every_operation() -> list[tuple[Statement, ...]]:
     """Return programs that use each operation once, on different variables."""
-    programs = []
+    programs: list[tuple[Statement, ...]] = []
     for number, operation in enumerate(OPERATIONS):
         operands = tuple(
             f"{kind}{(number + place) % VARIABLES[kind]}" for place, kind in enumerate(operation.operands)
@@ -284,19 +284,38 @@ def _cpp_statement(statement: Statement, depth: int) -> str:
 
 # ---------------------------------------------------------------------------------------------------- inputs
 
+# fmt: off
 _FLOATS = (
-    "00000000 80000000 3f800000 bf800000 7f800000 ff800000 7fc00000 00000001 80000001 007fffff 00800000 80800000"
-    " 7f7fffff ff7fffff 4f000000 cf000000 4f800000 5f000000 5f800000 3f000000 bf000000 3fc00000 4b000001 477fe000"
-    " 477fefff 477ff000 33000000 33000001 38800000 387fffff 42fe0000 43000000 46fffe00 7e800001 7f000001"
-).split()
+    "00000000", "80000000", "3f800000", "bf800000", "7f800000", "ff800000", "7fc00000", "00000001",
+    "80000001", "007fffff", "00800000", "80800000", "7f7fffff", "ff7fffff", "4f000000", "cf000000",
+    "4f800000", "5f000000", "5f800000", "3f000000", "bf000000", "3fc00000", "4b000001", "477fe000",
+    "477fefff", "477ff000", "33000000", "33000001", "38800000", "387fffff", "42fe0000", "43000000",
+    "46fffe00", "7e800001", "7f000001",
+)
 _DOUBLES = (
-    "0000000000000000 8000000000000000 3ff0000000000000 bff0000000000000 7ff0000000000000 fff0000000000000"
-    " 7ff8000000000000 0000000000000001 800fffffffffffff 0010000000000000 7fefffffffffffff 43e0000000000000"
-    " c3e0000000000000 43f0000000000000 41e0000000000000 41efffffffe00000 3fe0000000000000 380fffffffffffff"
-    " 36a0000000000000 369fffffffffffff 47efffffefffffff 47efffffe0000000 47effffff0000000 4340000000000001"
-    " 0360000000000000 03a0000000000001 7fd0000000000003"
-).split()
-_WORDS_OF_INTEREST = (0, 1, 2, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFFFF80, 0x8000, 0x7FFF, 255)
+    "0000000000000000", "8000000000000000", "3ff0000000000000", "bff0000000000000", "7ff0000000000000",
+    "fff0000000000000", "7ff8000000000000", "0000000000000001", "800fffffffffffff", "0010000000000000",
+    "7fefffffffffffff", "43e0000000000000", "c3e0000000000000", "43f0000000000000", "41e0000000000000",
+    "41efffffffe00000", "3fe0000000000000", "380fffffffffffff", "36a0000000000000", "369fffffffffffff",
+    "47efffffefffffff", "47efffffe0000000", "47effffff0000000", "4340000000000001", "0360000000000000",
+    "03a0000000000001", "7fd0000000000003",
+)
+# fmt: on
+_WORDS_OF_INTEREST = (
+    0,
+    1,
+    2,
+    31,
+    32,
+    33,
+    0x7FFFFFFF,
+    0x80000000,
+    0xFFFFFFFF,
+    0xFFFFFF80,
+    0x8000,
+    0x7FFF,
+    255,
+)
 
 
 def records(choose: Choose, count: int) -> bytes:

@@ -28,7 +28,7 @@ def nvcc_ptx(selection: Selection, source: Path, target: Path, *flags: str) -> s
     assert selection.toolkit is not None
     nvcc = str(Path(selection.toolkit) / "bin" / "nvcc")
     command = [nvcc, "-ptx", "-lineinfo", *(flags or ("-arch=sm_75",)), "-o", str(target), str(source)]
-    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    subprocess.run(command, check=True, capture_output=True, timeout=300)  # noqa: S603  # the selected compiler
     return target.read_text()
 
 
@@ -79,9 +79,7 @@ class Device:
         """Launch a kernel; ``kinds`` are the parameters' types as ``struct`` names them."""
         parameters = struct.pack(f"@{kinds}", *values)
         found = limits if limits is not None else Limits(seconds=60)
-        return launch(
-            self.loaded, entry, triple(grid), triple(block), parameters, shared, self.memory, found
-        )
+        return launch(self.loaded, entry, triple(grid), triple(block), parameters, shared, self.memory, found)
 
 
 def body(text: str, registers: str = "") -> str:
@@ -89,7 +87,8 @@ def body(text: str, registers: str = "") -> str:
     return f"""{HEAD}
 .visible .entry k(.param .u64 out)
 {{
-    .reg .pred %p<9>; .reg .b16 %h<19>; .reg .b32 %r<49>; .reg .b64 %d<49>; .reg .f32 %f<29>; .reg .f64 %g<29>;
+    .reg .pred %p<9>; .reg .b16 %h<19>; .reg .b32 %r<49>; .reg .b64 %d<49>; .reg .f32 %f<29>; .reg .f64
+    %g<29>;
     {registers}
     ld.param.u64 %d0, [out];
     mov.u32 %r0, %tid.x;

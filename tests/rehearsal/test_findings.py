@@ -208,7 +208,9 @@ def test_local_memory_that_nothing_wrote() -> None:
     device = Device(text)
     (finding,) = device.run("k", 1, 1, "Q", device.empty(4)).findings
     assert (finding.kind, finding.address) == ("uninitialised", 4)
-    assert finding.ptx_line == text.splitlines().index(next(x for x in text.splitlines() if "ld.local" in x)) + 1
+    assert (
+        finding.ptx_line == text.splitlines().index(next(x for x in text.splitlines() if "ld.local" in x)) + 1
+    )
 
 
 @pytest.mark.gate
@@ -228,7 +230,9 @@ def test_findings_of_one_instruction_are_counted_not_repeated() -> None:
 
 @pytest.mark.gate
 def test_threads_that_wait_for_different_barriers_are_told_apart_from_a_slow_kernel() -> None:
-    text = body("setp.lt.u32 %p1, %r0, 32; @%p1 bra A; bar.sync 1; bra B; A: bar.sync 2; B: st.global.u32 [%d0], 1;")
+    text = body(
+        "setp.lt.u32 %p1, %r0, 32; @%p1 bra A; bar.sync 1; bra B; A: bar.sync 2; B: st.global.u32 [%d0], 1;"
+    )
     device = Device(text)
     with pytest.raises(LaunchError) as told:
         device.run("k", 1, 64, "Q", device.empty(4))
@@ -238,7 +242,9 @@ def test_threads_that_wait_for_different_barriers_are_told_apart_from_a_slow_ker
 
 @pytest.mark.gate
 def test_one_barrier_from_two_places_of_one_warp_is_divergent() -> None:
-    text = body("setp.lt.u32 %p1, %r0, 7; @%p1 bra A; bar.sync 0; bra B; A: bar.sync 0; B: st.global.u32 [%d0], 1;")
+    text = body(
+        "setp.lt.u32 %p1, %r0, 7; @%p1 bra A; bar.sync 0; bra B; A: bar.sync 0; B: st.global.u32 [%d0], 1;"
+    )
     device = Device(text)
     (finding,) = device.run("k", 1, 32, "Q", device.empty(4)).findings
     assert finding.kind == "barrier"

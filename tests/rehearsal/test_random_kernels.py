@@ -32,7 +32,7 @@ class Reference:
         source, library = folder / f"{name}.cpp", folder / f"{name}.so"
         source.write_text(programs.cpp(made))
         command = ["g++", *FLAGS, "-I", str(HERE), "-o", str(library), str(source)]
-        subprocess.run(command, check=True, capture_output=True, timeout=300)
+        subprocess.run(command, check=True, capture_output=True, timeout=300)  # noqa: S603  # the host's compiler
         self._library = ctypes.CDLL(str(library))
 
     def run(self, number: int, records: bytes) -> bytes:
@@ -99,7 +99,9 @@ def test_longer_kernels(tmp_path: Path, seed: int) -> None:
 
 def struct_size() -> int:
     """Return the bytes of a record, by way of ``struct``."""
-    return struct.calcsize("<" + "".join({"w": "Q", "g": "d", "u": "I", "f": "f"}[k] for k, _, _ in programs.places()) + "4x")
+    return struct.calcsize(
+        "<" + "".join({"w": "Q", "g": "d", "u": "I", "f": "f"}[k] for k, _, _ in programs.places()) + "4x"
+    )
 
 
 def test_records_have_no_gaps() -> None:

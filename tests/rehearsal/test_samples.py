@@ -32,7 +32,7 @@ def test_multiplication_and_addition_are_rounded_once(sample: Sample) -> None:
     device, count = sample("vector_add"), 10_000
     x, y = (RANDOM.standard_normal(count).astype(np.float32) for _ in range(2))
     place = device.upload(y)
-    device.run("saxpy_strided", 7, 96, "f4xQQi", np.float32(1.7), device.upload(x), place, count)
+    device.run("saxpy_strided", 7, 96, "f4xQQi", float(np.float32(1.7)), device.upload(x), place, count)
     exact = np.float64(np.float32(1.7)) * x.astype(np.float64) + y.astype(np.float64)
     assert (device.download(place, np.float32, count) == exact.astype(np.float32)).all()
 
@@ -306,7 +306,9 @@ def test_votes_and_matches(sample: Sample) -> None:
         group = int(warp[thread % 32] / 16)
         assert told[thread, 0] == sum(1 << lane for lane, value in enumerate(warp) if value > 0)
         assert told[thread, 1] == any(v > 90 for v in warp) + 2 * all(v > -90 for v in warp)
-        assert told[thread, 2] == sum(1 << lane for lane, value in enumerate(warp) if int(value / 16) == group)
+        assert told[thread, 2] == sum(
+            1 << lane for lane, value in enumerate(warp) if int(value / 16) == group
+        )
         assert told[thread, 3] == (0xFFFFFFFF + positive) % 2**32
 
 

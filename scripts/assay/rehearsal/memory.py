@@ -83,7 +83,8 @@ class Memory:
 
         Args:
             size: bytes.
-            kind: ``device``, ``module`` (variables and code), ``heap`` (from a kernel), ``host`` or ``managed``;
+            kind: ``device``, ``module`` (variables and code), ``heap`` (from a kernel), ``host`` or
+                ``managed``;
                 the last two have a real host address.
 
         Raises:
@@ -101,7 +102,7 @@ class Memory:
         return address
 
     def adopt(self, address: int, size: int) -> None:
-        """Let kernels reach ``size`` bytes of host memory that the caller owns until ``free`` (registered memory).
+        """Let kernels reach ``size`` bytes of the caller's host memory until ``free`` (registered memory).
 
         Raises:
             BadAddressError: they overlap an allocation.
@@ -109,7 +110,7 @@ class Memory:
         if size < 1 or self._overlaps(address, size):
             raise BadAddressError("not-allocated", address, size)
         lead = address % _ALIGNED
-        raw = (ctypes.c_uint8 * (lead + size)).from_address(address - lead)
+        raw = memoryview((ctypes.c_uint8 * (lead + size)).from_address(address - lead)).cast("B")
         written = Written(lead + size)
         written.mark(0, lead + size)
         self._add(Allocation(address, size, "adopted", np.frombuffer(raw, np.uint8), written, lead))

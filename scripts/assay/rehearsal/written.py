@@ -45,7 +45,7 @@ class Written:
             self._mapped()[index * width + offset] = 1
 
     def covers(self, start: int, stop: int) -> bool:
-        """Return whether every byte from ``start`` up to ``stop`` was written, as far as is known at a glance."""
+        """Return whether every byte from ``start`` up to ``stop`` was written, as known at a glance."""
         if self._map is None:
             return stop <= self._prefix
         return stop - start <= _GLANCE and bool(self._map[start:stop].all())
@@ -63,7 +63,8 @@ class Written:
             if known.all():
                 break
             known |= self._map[index * width + offset]
-        return known == 0
+        missing: Array = known == 0
+        return missing
 
     def copy(self, source: Written, start: int, size: int, target: int) -> None:
         """Let ``size`` bytes from ``target`` be as written as those of ``source`` from ``start``."""

@@ -110,7 +110,7 @@ def _branch_targets(tokens: Tokens) -> tuple[str, ...]:
 def _operands(tokens: Tokens, names: Names, word: str) -> tuple[Operand, ...]:
     if tokens.take(";"):
         return ()
-    if word.split(".")[0] in _BRANCHES:
+    if word.partition(".")[0] in _BRANCHES:
         found: list[Operand] = [label(tokens)]
     else:
         found = [operand(tokens, names)]

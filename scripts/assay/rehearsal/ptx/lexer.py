@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ..errors import PtxError
 
 MAX_TEXT = 16 << 20
-"""Characters of a module.  The samples of a toolkit take 1 or 2 MiB; this bounds memory, not anybody's kernels."""
+"""Characters of a module.  A toolkit's samples take 2 MiB at most: this bounds memory, not kernels."""
 
 _TOKEN = re.compile(
     r"""

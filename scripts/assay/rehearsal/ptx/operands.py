@@ -47,7 +47,7 @@ SPECIAL = frozenset(
         "WARP_SZ",
     }
 )
-"""Every special register of chapter 10; those that the interpreter does not have are refused when executed."""
+"""Every special register of chapter 10; those that the interpreter lacks are refused when executed."""
 
 _MAX_ELEMENTS = 256
 
@@ -172,8 +172,8 @@ def immediate(tokens: Tokens) -> Immediate:
 def _float(text: str, *, negative: bool) -> Immediate:
     head = text[:2].lower()
     if head == "0f":
-        return Immediate(int(text[2:], 16) ^ (negative << 31), "f32")
+        return Immediate(int("0x" + text[2:], 0) ^ (negative << 31), "f32")
     if head == "0d":
-        return Immediate(int(text[2:], 16) ^ (negative << 63), "f64")
+        return Immediate(int("0x" + text[2:], 0) ^ (negative << 63), "f64")
     bits: int = struct.unpack("<Q", struct.pack("<d", float(text)))[0]
     return Immediate(bits ^ (negative << 63), "f64")

@@ -49,7 +49,8 @@ def parse(text: str, seconds: float = 30.0) -> Module:
 
     Raises:
         PtxError: it is no PTX, or declares what this interpreter does not know.  Instructions are looked at
-            only when they are executed: one that cannot be run does no harm in a kernel that never reaches it.
+            only when they are executed: one that cannot be run does no harm in a kernel that never reaches
+                it.
     """
     tokens = Tokens(text.rstrip("\0"), seconds)
     parts = _Parts()

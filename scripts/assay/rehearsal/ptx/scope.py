@@ -16,7 +16,7 @@ _NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]*)$", re.DOTALL)
 
 @dataclass
 class Scope:
-    """One pair of braces: single registers, ranges ``%r<9>`` by prefix, and variables by their written name."""
+    """One pair of braces: single registers, ranges ``%r<9>`` by prefix, variables by their written name."""
 
     registers: dict[str, Type] = field(default_factory=dict)
     ranges: dict[str, tuple[Type, int]] = field(default_factory=dict)

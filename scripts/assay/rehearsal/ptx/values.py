@@ -34,7 +34,7 @@ class Register:
 
 @dataclass(frozen=True)
 class Immediate:
-    """A constant: an integer, or the bits of a float (``form`` is ``int``, ``f32`` or ``f64``; section 4.5)."""
+    """A constant: an integer, or a float's bits; ``form`` is ``int``, ``f32`` or ``f64`` (section 4.5)."""
 
     value: int
     form: str = "int"
@@ -163,7 +163,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Reference:
-    """An address in an initialiser (section 5.4.4): ``mask`` is None for the whole address, else which byte."""
+    """An address in an initialiser (section 5.4.4): whole where ``mask`` is None, else one byte."""
 
     offset: int
     symbol: Symbol

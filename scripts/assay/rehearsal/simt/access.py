@@ -39,13 +39,14 @@ class Access:
 
 
 Update: TypeAlias = "Callable[[Array, Array, Array | None], Array]"
-"""An atomic operation: (elements of a space, index, which of the active threads or None for all) -> old values."""
+"""An atomic operation: (elements of a space, index, which active threads or None for all) -> old values."""
 
 
 class Space(Protocol):
     """A state space.
 
-    Values are raw bits, one array for each element of the vector; an address array has shape (count,) or, where
+    Values are raw bits, one array for each element of the vector; an address array has shape (count,) or,
+    where
     all threads use the same address, (1,).
     """
 

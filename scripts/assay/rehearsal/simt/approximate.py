@@ -1,4 +1,4 @@
-"""Approximate functions: computed in more precision than asked for, with the special cases that PTX states."""
+"""Approximate functions: more precise than asked for, with the special cases that PTX states."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def divide(a: Array, b: Array) -> Array:
 
 
 def reciprocal_root(a: Array) -> Array:
-    """Return 1/√a; of −0 it is −∞."""
+    """Return 1/√a; of -0 it is -∞."""
     return np.divide(np.float64(1), np.sqrt(a))

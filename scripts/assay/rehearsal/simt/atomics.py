@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from .dtypes import DType
 Combine: TypeAlias = "Callable[[Array, Array, Array], Array]"
 """(old, operand, second operand) -> new."""
 
-UFUNCS: dict[str, np.ufunc[Any, Any]] = {
+UFUNCS: dict[str, np.ufunc] = {
     "add": np.add,
     "and": np.bitwise_and,
     "or": np.bitwise_or,
@@ -32,7 +32,7 @@ OTHERS: dict[str, Combine] = {
 """Those that it cannot: the operand of ``cas`` is what is compared, its second one what is put."""
 
 
-def apply(
+def apply(  # noqa: PLR0913  # an atomic operation has these parts
     elements: Array, index: Array, name: str, kind: DType, operands: tuple[Array, Array], *, wants_old: bool
 ) -> Array:
     """Apply an operation to elements, in the order of the threads.
@@ -73,13 +73,13 @@ def _combine(name: str) -> Combine:
     return OTHERS[name]
 
 
-def _groups(  # noqa: PLR0913  # the sorted order is four arrays
+def _groups(  # noqa: PLR0913, PLR0917  # the sorted order is four arrays
     view: Array,
     ordered: Array,
     starts: Array,
     sizes: Array,
     order: Array,
-    function: np.ufunc[Any, Any],
+    function: np.ufunc,
     operand: Array,
     old: Array,
 ) -> None:
@@ -95,7 +95,7 @@ def _groups(  # noqa: PLR0913  # the sorted order is four arrays
         view[place] = values[-1]
 
 
-def _rounds(  # noqa: PLR0913  # the sorted order is four arrays
+def _rounds(  # noqa: PLR0913, PLR0917  # the sorted order is four arrays
     view: Array,
     ordered: Array,
     starts: Array,

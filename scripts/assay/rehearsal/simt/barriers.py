@@ -1,6 +1,7 @@
 """Barriers of a block (PTX ISA 9.0, section 9.7.13.1 "bar, barrier").
 
-A barrier is met by number: threads may come to it from several instructions.  It opens when every thread of the
+A barrier is met by number: threads may come to it from several instructions.  It opens when every thread of
+the
 block that has not exited is there (Volta Tuning Guide, "Independent Thread Scheduling"), or as many as the
 instruction says, counted in whole warps.
 """
@@ -65,7 +66,7 @@ def barrier(instruction: Instruction, scope: Scope) -> Barrier:
     if modifiers in (["sync"], ["arrive"]) and 1 <= len(operands) <= 2:  # noqa: PLR2004  # barrier and count
         number, count = _number(operands, scope)
         return Barrier(instruction, number, count, aligned, waits=modifiers == ["sync"])
-    if len(modifiers) == 3 and modifiers[0] == "red" and modifiers[1] in _REDUCTIONS:  # noqa: PLR2004
+    if len(modifiers) == 3 and modifiers[0] == "red" and modifiers[1] in _REDUCTIONS:  # noqa: PLR2004  # red, operation, type
         return _reducing(instruction, operands, modifiers[1], scope, aligned=aligned)
     raise UnsupportedError("only bar.sync, .arrive and .red of a block are supported")
 
@@ -149,7 +150,7 @@ class Barriers:
         return released if item.waits else [*released, (lanes.frame, resume, threads)]
 
     def open(self) -> list[tuple[Frame, int, Array]]:
-        """Open every barrier that is complete, and return (frame, block, threads) for those that may go on."""
+        """Open the barriers that are complete; return (frame, block, threads) for those that may go on."""
         released: list[tuple[Frame, int, Array]] = []
         for number in sorted({w.number for w in self.waiting}):
             items = [w for w in self.waiting if w.number == number]
@@ -222,7 +223,9 @@ class Barriers:
             other = (at != sites.index(item.barrier)) & blocks[chunk.block_of[item.index]]
             if item.barrier.aligned and other.any():
                 line = sites[int(at[other][0])].site.line
-                message = f"a barrier in divergent code: other threads of the warp are at the one of PTX line {line}"
+                message = (
+                    f"a barrier in divergent code: other threads of the warp are at that of PTX line {line}"
+                )
                 chunk.note("barrier", item.barrier.site, message, item.index[other], None)
 
 

@@ -44,7 +44,8 @@ def _logical_not(instruction: Instruction, scope: Scope) -> Step:
 def shift_left(a: Array, amount: Array) -> Array:
     """Return a << amount; 0 where the amount is the width or more."""
     width = 8 * a.dtype.itemsize
-    return np.where(amount >= width, a.dtype.type(0), a << np.minimum(amount, width - 1).astype(a.dtype))
+    shifted: Array = a << np.minimum(amount, width - 1).astype(a.dtype)
+    return np.where(amount >= width, a.dtype.type(0), shifted)
 
 
 def shift_right(a: Array, amount: Array) -> Array:
@@ -122,7 +123,8 @@ def leading_zeros(a: Array) -> Array:
     if width == 64:  # noqa: PLR2004  # floats of 53 bits do not hold these
         upper = leading_zeros((a >> np.uint64(32)).astype(np.uint32))
         lower = leading_zeros(a.astype(np.uint32))
-        return np.where(upper == 32, upper + lower, upper).astype(np.uint32)
+        whole = upper == 32  # noqa: PLR2004  # the upper word is 0
+        return np.where(whole, upper + lower, upper).astype(np.uint32)
     return (width - np.frexp(a.astype(np.float64))[1]).astype(np.uint32)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arrays import Array
-from ..errors import BadAddressError, OutOfMemoryError
+from ..errors import OutOfMemoryError
 from ..ptx.values import Group, Instruction, Symbol
 from .forms import Step
 from .printing import print_formatted, read_string
@@ -63,7 +64,7 @@ def _vprintf(call: Call, lanes: Lanes) -> None:
 
 
 def _assertfail(call: Call, lanes: Lanes) -> None:
-    """Record the first thread's failed assertion and stop the launch: (message, file, line, function, size)."""
+    """Record a failed assertion (message, file, line, function, size) and stop the launch."""
     chunk = lanes.chunk
     message, file, _, function = (call.argument(lanes, n)[0] for n in range(4))
     line = int(call.argument(lanes, 2)[0])
@@ -82,28 +83,25 @@ def _malloc(call: Call, lanes: Lanes) -> None:
     """Give every thread a piece of global memory of its own, or 0 where there is none left."""
     memory = lanes.chunk.launch.memory
     addresses = np.zeros(lanes.count, np.uint64)
-    for number, size in enumerate(call.argument(lanes, 0).tolist()):
-        try:
+    with contextlib.suppress(OutOfMemoryError):
+        for number, size in enumerate(call.argument(lanes, 0).tolist()):
             addresses[number] = memory.allocate(max(size, _HEAP_ALIGNMENT), "heap")
-        except OutOfMemoryError:
-            break
     call.answer(lanes, addresses)
 
 
 def _free(call: Call, lanes: Lanes) -> None:
     memory = lanes.chunk.launch.memory
     for thread, address in zip(lanes.threads(), call.argument(lanes, 0).tolist(), strict=True):
-        if address == 0:
-            continue
-        try:
+        held = memory.find(address)
+        if held is not None and held.address == address and held.kind == "heap":
             memory.free(address)
-        except BadAddressError as error:
-            message = f"free of {address:#x}, where no allocation begins"
-            lanes.chunk.note(error.kind, call.site, message, np.array([thread]), address)
+        elif address:
+            message = f"free of {address:#x}, where nothing begins that malloc returned"
+            lanes.chunk.note(memory.fault(address), call.site, message, np.array([thread]), address)
     lanes.chunk.forget()
 
 
-BUILTINS: "dict[str, Callable[[Call, Lanes], None]]" = {
+BUILTINS: dict[str, Callable[[Call, Lanes], None]] = {
     "vprintf": _vprintf,
     "__assertfail": _assertfail,
     "malloc": _malloc,

@@ -91,7 +91,8 @@ class Geometry:
     Attributes:
         blocks: how many; ``per_block`` threads of one; ``threads`` of all; ``warps_per_block``.
         numbers: 0 … threads - 1.
-        in_block: each thread's number in its block; ``lane`` in its warp; ``warp`` its warp's number in the chunk.
+        in_block: each thread's number in its block; ``lane`` in its warp; ``warp`` its warp's number in the
+            chunk.
         block_of: each thread's block, counted from the chunk's first.
         thread_index: each thread's index in its block, by axis.
     """
@@ -116,18 +117,20 @@ class Chunk:
 
     Attributes:
         launch: what they share.
-        threads, blocks, per_block, warps_per_block, numbers, in_block, lane, warp, block_of, thread_index: as in
+        threads, blocks, per_block, warps_per_block, numbers, in_block, lane, warp, block_of, thread_index:
+            as in
             ``Geometry``.
         block_index: each thread's block index, by axis; of one element where all blocks agree.
         alive: which threads have not exited; ``living`` how many.
         exited: of each block, how many threads have exited.
-        strong: volatile, atomic and ordered accesses so far (a loop without any cannot wait for another thread).
+        strong: volatile, atomic and ordered accesses so far (a loop without any cannot wait for another
+            thread).
         spaces: the memory spaces by name.
     """
 
     def __init__(self, launch: Launch, first: int, blocks: int) -> None:
         geometry = launch.geometry(blocks)
-        self.launch = launch
+        self.launch: Launch = launch
         self.first = first
         self.blocks = blocks
         self.per_block = geometry.per_block
@@ -139,7 +142,9 @@ class Chunk:
         self.lane = geometry.lane
         self.warp = geometry.warp
         self.thread_index = geometry.thread_index
-        self.block_index = tuple(self._axis(axis) for axis in _split(np.arange(first, first + blocks), launch.grid))
+        self.block_index = tuple(
+            self._axis(axis) for axis in _split(np.arange(first, first + blocks), launch.grid)
+        )
         self.alive: Array = np.ones(self.threads, np.bool_)
         self.living = self.threads
         self.exited: Array = np.zeros(blocks, np.int64)
@@ -181,7 +186,7 @@ class Chunk:
         self.launch.recorder.note(kind, site, message, self, int(threads[0]), address, int(threads.size))
 
     def ballot(self, present: Array) -> Array:
-        """Return, for each warp of the chunk, a bit for each lane where ``present``, shape (threads,), is true."""
+        """Return, for each warp, a bit for each lane where ``present``, shape (threads,), is true."""
         padded = present.reshape(self.blocks, self.per_block)
         spare = self.warps_per_block * WARP - self.per_block
         if spare:

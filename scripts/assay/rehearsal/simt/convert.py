@@ -106,13 +106,13 @@ def _to_integer(
     bounds = np.iinfo(wanted)
     lowest, beyond = float(bounds.min), float(int(bounds.max) + 1)
     # NaN gives 0, but where one side has 64 bits only the highest bit.
-    nan = 1 << target.bits - 1 if source.name == "f64" or target.bits == 64 else 0  # noqa: PLR2004
+    nan = 1 << target.bits - 1 if source.name == "f64" or target.bits == 64 else 0  # noqa: PLR2004  # bits of a type
     nan_value = np.array([nan], f"u{target.size}").view(wanted)[0]
     least, most = np.array([bounds.min, bounds.max], wanted)  # NumPy takes no Python integer beyond a C long
 
     def rounded(a: Array) -> Array:
         flushed = before(a)
-        value = whole(from_half(flushed, source) if source.size == 2 else flushed.astype(np.float64))  # noqa: PLR2004
+        value = whole(from_half(flushed, source) if source.size == 2 else flushed.astype(np.float64))  # noqa: PLR2004  # f16
         inside = (value >= lowest) & (value < beyond)
         number = np.where(inside, value, 0.0).astype(wanted)
         clamped = np.where(inside, number, np.where(value < lowest, least, most))
@@ -130,7 +130,7 @@ def _between_floats(
 
     def converted(a: Array) -> Array:
         value = before(a)
-        wide = from_half(value, source) if source.size == 2 else value.astype(np.float64)  # noqa: PLR2004
+        wide = from_half(value, source) if source.size == 2 else value.astype(np.float64)  # noqa: PLR2004  # f16
         return _rounded(whole(wide) if whole is not None else wide, target, mode, after)
 
     return converted

@@ -1,4 +1,4 @@
-"""PTX types as NumPy element types.  A register holds raw bits: an unsigned integer of its width, or a boolean."""
+"""PTX types as NumPy's.  A register holds raw bits: an unsigned integer of its width, or a boolean."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ _HALF = Fraction(1, 2)
 
 
 def _overflow(mode: str, *, negative: bool) -> float:
-    infinite = mode == "rn" or mode == ("rm" if negative else "rp")
+    infinite = mode in {"rn", "rm" if negative else "rp"}
     return math.inf if infinite else math.ldexp((1 << _BITS) - 1, _HIGHEST - _BITS + 1)
 
 

@@ -34,7 +34,11 @@ def flush(value: Array) -> Array:
     return np.where(tiny, bits & sign, bits).astype(bits.dtype).view(value.dtype) if tiny.any() else value
 
 
-_NANS = {2: np.uint16(0x7FFF), 4: np.uint32(rounding.F32_NAN), 8: np.uint64(0x7FF8000000000000)}
+_NANS: dict[int, np.unsignedinteger] = {
+    2: np.uint16(0x7FFF),
+    4: np.uint32(rounding.F32_NAN),
+    8: np.uint64(0x7FF8000000000000),
+}
 
 
 def finish(value: Array, f: Form) -> Array:
@@ -53,7 +57,8 @@ def canonical(value: Array) -> Array:
     strange = np.isnan(value)
     if strange.any():
         nan = _NANS[value.dtype.itemsize]
-        return np.where(strange, nan, value.view(nan.dtype)).view(value.dtype)
+        clean: Array = np.where(strange, nan, value.view(nan.dtype)).view(value.dtype)
+        return clean
     return value
 
 
@@ -170,7 +175,8 @@ def _sign(instruction: Instruction, scope: Scope) -> Step:
     def changed(a: Array) -> Array:
         flushed = flush(a) if "ftz" in f.flags and a.dtype.kind == "f" else a
         bits = flushed.view(sign.dtype)
-        return (bits & ~sign if remove else bits ^ sign).view(a.dtype)
+        result: Array = (bits & ~sign if remove else bits ^ sign).view(a.dtype)
+        return result
 
     return unary(instruction, scope, f.type, changed, f.type)
 
@@ -183,13 +189,13 @@ def _sign_bits(kind: Type) -> np.unsignedinteger:
 
 
 def smallest(a: Array, b: Array) -> Array:
-    """Return the smaller of two floats: −0 below +0, a number rather than NaN."""
+    """Return the smaller of two floats: -0 below +0, a number rather than NaN."""
     bits_a, bits_b = a.view(f"u{a.dtype.itemsize}"), b.view(f"u{b.dtype.itemsize}")
     return np.where(a == b, (bits_a | bits_b).view(a.dtype), _number(a, b, np.where(a < b, a, b)))
 
 
 def largest(a: Array, b: Array) -> Array:
-    """Return the larger of two floats: +0 above −0, a number rather than NaN."""
+    """Return the larger of two floats: +0 above -0, a number rather than NaN."""
     bits_a, bits_b = a.view(f"u{a.dtype.itemsize}"), b.view(f"u{b.dtype.itemsize}")
     return np.where(a == b, (bits_a & bits_b).view(a.dtype), _number(a, b, np.where(a > b, a, b)))
 

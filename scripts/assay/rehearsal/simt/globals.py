@@ -22,7 +22,8 @@ class Part:
 
     Attributes:
         allocation: which.
-        index: of the first element of each thread's vector, counted in elements; where each thread's follows that
+        index: of the first element of each thread's vector, counted in elements; where each thread's follows
+            that
             of the one before, the slice of them all.
         where: which of the active threads they belong to, None for all.
     """

@@ -52,14 +52,12 @@ def _odd32(value: Array) -> Array:
     """Return float64 as float32 rounded to odd."""
     cut = narrow(value, "rz")
     inexact = (cut != value) & ~np.isnan(value)
-    return (cut.view(np.uint32) | inexact).view(np.float32)
+    odd: Array = (cut.view(np.uint32) | inexact).view(np.float32)
+    return odd
 
 
 def to_bf16(value: Array, mode: str = "rn") -> Array:
     """Return float32 as the bits of bf16, rounded to nearest even or towards zero."""
     bits = value.view(np.uint32)
-    if mode == "rn":
-        rounded = bits + np.uint32(0x7FFF) + (bits >> 16 & 1)
-    else:
-        rounded = bits
+    rounded = bits + np.uint32(0x7FFF) + (bits >> 16 & 1) if mode == "rn" else bits
     return np.where(np.isnan(value), np.uint16(0x7FFF), (rounded >> 16).astype(np.uint16))

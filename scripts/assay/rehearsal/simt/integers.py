@@ -33,7 +33,8 @@ def high(a: Array, b: Array) -> Array:
     size = a.dtype.itemsize
     if size < 8:  # noqa: PLR2004  # 64-bit products have no wider type
         wide = np.dtype(f"{a.dtype.kind}{2 * size}")
-        return (a.astype(wide) * b.astype(wide) >> 8 * size).astype(a.dtype)
+        upper: Array = (a.astype(wide) * b.astype(wide) >> 8 * size).astype(a.dtype)
+        return upper
     unsigned = _high64(a.view(np.uint64), b.view(np.uint64))
     if a.dtype.kind == "u":
         return unsigned
@@ -51,7 +52,7 @@ def _high64(a: Array, b: Array) -> Array:
 
 
 def divide(a: Array, b: Array) -> Array:
-    """Return a / b cut towards zero; by zero all bits are set, as on NVIDIA's hardware (PTX leaves it open)."""
+    """Return a / b cut towards zero; by zero all bits are set, as on hardware (PTX leaves it open)."""
     quotient = _magnitude(a) // np.where(b == 0, 1, _magnitude(b)).astype(_unsigned(a))
     if a.dtype.kind == "i":
         quotient = np.where((a < 0) != (b < 0), -quotient.view(a.dtype), quotient.view(a.dtype))
@@ -59,7 +60,7 @@ def divide(a: Array, b: Array) -> Array:
 
 
 def remainder(a: Array, b: Array) -> Array:
-    """Return a − b · (a / b); by zero it is a."""
+    """Return a - b · (a / b); by zero it is a."""
     rest: Array = a - b * divide(a, b)
     return np.where(b == 0, a, rest)
 
@@ -151,7 +152,8 @@ def multiply24(instruction: Instruction, scope: Scope) -> Step:
     def product(a: Array, b: Array) -> Array:
         # Shifting up and down again keeps 24 bits with their sign.
         short_a, short_b = (x << 8 >> 8 for x in (a, b))
-        return (short_a.astype(wide) * short_b.astype(wide) >> shift).astype(a.dtype)
+        part: Array = (short_a.astype(wide) * short_b.astype(wide) >> shift).astype(a.dtype)
+        return part
 
     if instruction.opcode == "mul24":
         return binary(instruction, scope, (kind, kind), product, kind)
@@ -176,7 +178,7 @@ def _one(function: Callable[[Array], Array], types: str = "s16 s32 s64") -> Buil
 
 
 def absolute_difference(instruction: Instruction, scope: Scope) -> Step:
-    """Build ``sad``: c + |a − b|."""
+    """Build ``sad``: c + |a - b|."""
     f = form(instruction, frozenset(), _ALL)
 
     def sad(a: Array, b: Array, c: Array) -> Array:
@@ -204,7 +206,11 @@ def carrying(instruction: Instruction, scope: Scope) -> Step:
             return product(multiplied[0](lanes), multiplied[1](lanes)).view(raw)
 
     else:
-        first = reader(operands[0], kind, scope)
+        given = reader(operands[0], kind, scope)
+
+        def first(lanes: Lanes) -> Array:
+            return given(lanes)
+
     last = reader(operands[-1], kind, scope)
     combine = _with_borrow if instruction.opcode.startswith("sub") else _with_carry
     takes, gives = instruction.opcode.endswith("c"), "cc" in f.flags

@@ -1,7 +1,9 @@
 """The threads that execute an instruction together, and the registers that they see.
 
-A register is an array over all threads of the chunk, or an array of one element where all threads have the same
-value: NumPy broadcasts it, so that uniform values cost nothing.  Registers own their arrays: an instruction that
+A register is an array over all threads of the chunk, or an array of one element where all threads have the
+same
+value: NumPy broadcasts it, so that uniform values cost nothing.  Registers own their arrays: an instruction
+that
 passes a value on unchanged copies it.
 """
 
@@ -18,7 +20,7 @@ from .unsupported import UnsupportedError
 if TYPE_CHECKING:
     from ..ptx.types import Type
     from .chunk import Chunk
-    from .program import Program
+    from .nodes import Program
 
 
 class Frame:
@@ -53,14 +55,14 @@ class Frame:
     )
 
     def __init__(self, program: Program, parent: Frame | None = None, resume: int = 0) -> None:
-        self.program = program
+        self.program: Program = program
         self.registers: list[Array] = list(program.blank)
         self.params: dict[str, Array] = {}
-        self.local_base = 0 if parent is None else parent.local_base + parent.program.local_bytes
+        self.local_base: int = 0 if parent is None else parent.local_base + parent.program.local_bytes
         self.parent = parent
         self.resume = resume
         self.key: tuple[int, ...] = ()
-        self.depth = 0 if parent is None else parent.depth + 1
+        self.depth: int = 0 if parent is None else parent.depth + 1
         self.living = 0
         self.results: list[Array] = []
         self.carry: Array = NO_CARRY
@@ -101,7 +103,7 @@ class Lanes:
     __slots__ = ("chunk", "count", "frame", "index")
 
     def __init__(self, chunk: Chunk, frame: Frame, index: Array | None) -> None:
-        self.chunk = chunk
+        self.chunk: Chunk = chunk
         self.frame = frame
         self.index = index
         self.count = chunk.threads if index is None else index.size
@@ -114,7 +116,7 @@ class Lanes:
         return value[self.index]
 
     def put(self, slot: int, value: Array) -> None:
-        """Set a register of the active threads to a value of shape (count,) or (1,) that nothing else holds."""
+        """Set the active threads' register to a value, shape (count,) or (1,), that nothing else holds."""
         if self.index is None:
             self.frame.registers[slot] = value
         else:

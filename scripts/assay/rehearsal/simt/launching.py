@@ -22,17 +22,17 @@ from .shared import SharedSpace
 from .unsupported import TrapError, UnsupportedError
 
 CHUNK_THREADS = 1 << 15
-"""Threads that are executed together: enough that NumPy's own cost per call is small, few enough for the caches."""
+"""Threads that run together: enough that NumPy's own cost per call is small, few enough for the caches."""
 
 CONTENDED_THREADS = 1 << 9
-"""As above, for kernels that compare and swap: only one thread of all that meet at an address gets on at a time."""
+"""As above, for kernels that compare and swap: of all threads at an address one gets on at a time."""
 
 _GRID = (2**31 - 1, 65535, 65535)
 _BLOCK = (1024, 1024, 64)
 _NUMBERS = itertools.count(1)
 
 
-def launch(  # noqa: PLR0913  # what cuLaunchKernel takes
+def launch(  # noqa: PLR0913, PLR0917  # what cuLaunchKernel takes
     loaded: Loaded,
     entry: str,
     grid: Index,
@@ -73,7 +73,7 @@ def launch(  # noqa: PLR0913  # what cuLaunchKernel takes
     return recorder.report()
 
 
-def _launch(  # noqa: PLR0913  # as above
+def _launch(  # noqa: PLR0913, PLR0917  # as above
     loaded: Loaded,
     kernel: Kernel,
     grid: Index,

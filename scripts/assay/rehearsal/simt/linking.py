@@ -1,4 +1,4 @@
-"""What the names in a function mean: addresses of variables and functions, parameters, registers that are read."""
+"""What the names in a function mean: addresses of variables and functions, parameters."""
 
 from __future__ import annotations
 

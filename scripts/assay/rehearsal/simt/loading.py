@@ -45,7 +45,7 @@ CODE_BASE = 1 << 52
 """Numbers that stand for the addresses of functions begin here, above every window of memory."""
 
 _RED_ZONE = 64
-"""Bytes between shared variables that nothing may touch: an index past the end of one does not meet the next."""
+"""Bytes between shared variables that nothing may touch, so that an index past one does not meet the next."""
 
 
 @dataclass(frozen=True)

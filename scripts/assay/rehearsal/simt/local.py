@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .lanes import Lanes
 
 MAX_LOCAL = 512 << 10
-"""Bytes of local memory of a thread (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability")."""
+"""Bytes of local memory of a thread (CUDA C++ Programming Guide, "Technical Specifications")."""
 
 
 class LocalSpace:
@@ -97,7 +97,8 @@ class LocalSpace:
         outside = (offset < 0) | (offset > self._stride - access.span)
         if outside.any():
             first = int(address[outside][0])
-            message = f"an access of {access.span} bytes at offset {first:#x} of local memory, which is not allocated"
+            place = f"offset {first:#x} of local memory, which is not allocated"
+            message = f"an access of {access.span} bytes at {place}"
             lanes.chunk.note("out-of-bounds", access.site, message, lanes.threads()[outside], first)
             wrong = outside if wrong is None else wrong | outside
         return offset + lanes.threads() * self._stride, None if wrong is None else ~wrong

@@ -119,7 +119,8 @@ class Program:
         blank: initial registers by slot.
         local_bytes: bytes of its local variables.
         parameters: names of its parameters; ``returns`` of its return parameters.
-        parameter_sizes: bytes of its ``.param`` variables and, of a device function, of both kinds of parameters.
+        parameter_sizes: bytes of its ``.param`` variables and, of a device function, of both kinds of
+            parameters.
         register_bytes: bytes of all registers of one thread.
     """
 

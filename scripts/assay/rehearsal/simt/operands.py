@@ -1,6 +1,7 @@
 """Operands as functions: how a thread group reads one and writes one.
 
-A reader returns an array of shape (count,) or (1,) in the element type of the instruction's type; a writer takes
+A reader returns an array of shape (count,) or (1,) in the element type of the instruction's type; a writer
+takes
 one.  Sizes follow PTX ISA 9.0, section 9.4.1 ("Operand Size Exceeding Instruction-Type Size").
 """
 

@@ -1,4 +1,4 @@
-"""Device ``printf``: the format string and the packed arguments of ``vprintf`` (CUDA C++ Programming Guide, B.19)."""
+"""Device ``printf``: the format and packed arguments of ``vprintf`` (CUDA C++ Programming Guide, B.19)."""
 
 from __future__ import annotations
 
@@ -141,27 +141,31 @@ def _converted(chunk: Chunk, piece: _Piece, stars: list[int], bits: int) -> byte
     return _converters(letter)(chunk, head, piece, bits)
 
 
-def _converters(letter: int) -> Callable[[Chunk, str, _Piece, int], bytes]:
+_Converter = Callable[["Chunk", str, _Piece, int], bytes]
+
+
+def _converters(letter: int) -> _Converter:
+    """Return how the bits of an argument become text; an unknown letter is printed as it stands."""
+    name = chr(letter)
+    plain: dict[str, _Converter] = {
+        "c": lambda _chunk, head, _piece, bits: f"{head}s".encode() % bytes([bits & 0xFF]),
+        "s": lambda chunk, head, _piece, bits: f"{head}s".encode() % read_string(chunk, bits),
+        "p": lambda _chunk, head, _piece, bits: f"{head}s".encode() % hex(bits).encode(),
+    }
     if letter in _SIGNED:
         return lambda _chunk, head, piece, bits: f"{head}d".encode() % _signed(bits, piece.size)
     if letter in _UNSIGNED:
-        return lambda _chunk, head, piece, bits: f"{head}{chr(letter)}".replace("u", "d").encode() % bits
+        return lambda _chunk, head, _piece, bits: f"{head}{name}".replace("u", "d").encode() % bits
     if letter in _FLOATS:
         return lambda _chunk, head, _piece, bits: _float(head, letter, bits)
-    if letter == ord("c"):
-        return lambda _chunk, head, _piece, bits: f"{head}s".encode() % bytes([bits & 0xFF])
-    if letter == ord("s"):
-        return lambda chunk, head, _piece, bits: f"{head}s".encode() % read_string(chunk, bits)
-    if letter == ord("p"):
-        return lambda _chunk, head, _piece, bits: f"{head}s".encode() % hex(bits).encode()
-    return lambda _chunk, head, _piece, _bits: (head + chr(letter)).encode()
+    return plain.get(name, lambda _chunk, head, _piece, _bits: f"{head}{name}".encode())
 
 
 def _float(head: str, letter: int, bits: int) -> bytes:
     value: float = struct.unpack("<d", bits.to_bytes(8, "little"))[0]
     if letter in b"aA":
         text = value.hex()
-        return f"{head.split('.')[0]}s".encode() % (text.upper() if letter == ord("A") else text).encode()
+        return f"{head.partition('.')[0]}s".encode() % (text.upper() if letter == ord("A") else text).encode()
     return f"{head}{chr(letter)}".encode() % value
 
 

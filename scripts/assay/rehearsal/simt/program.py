@@ -36,8 +36,7 @@ from .warps import MEETINGS, warp_barrier
 _CONTROL = frozenset({"bra", "brx", "ret", "exit", "call", "bar", "barrier", *MEETINGS})
 
 Ending = Callable[[Callable[[int], int]], End]
-"""What ends a block, once the numbers of the blocks are known: (block -> its number, or that of the latch before
-it) -> end."""
+"""Returns what ends a block, given what returns a block's number, or that of the latch before it."""
 
 
 @dataclass
@@ -160,7 +159,7 @@ def _guarded(step: Step, slot: int, negated: bool) -> Step:  # noqa: FBT001  # a
     return guarded
 
 
-def _finish(  # noqa: PLR0913  # the block, its neighbours and its end
+def _finish(  # noqa: PLR0913, PLR0917  # the block, its neighbours and its end
     blocks: list[_Block],
     at: int,
     following: int,
@@ -205,7 +204,7 @@ def _end(
     elif opcode == "call":
         _end_call(block, following, instruction, scope)
     elif opcode in MEETINGS or instruction.modifiers[:2] == ("warp", "sync"):
-        meeting = (MEETINGS[opcode] if opcode in MEETINGS else warp_barrier)(instruction, scope)
+        meeting = MEETINGS.get(opcode, warp_barrier)(instruction, scope)
         block.successors = (following,)
         block.ending = lambda place: Meet(meeting, place(following), instruction)
     else:

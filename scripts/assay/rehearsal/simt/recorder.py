@@ -30,7 +30,7 @@ class Recorder:
         self._most = most
         self._found: dict[tuple[str, int, str], Finding] = {}
 
-    def note(  # noqa: PLR0913  # a finding has these parts
+    def note(  # noqa: PLR0913, PLR0917  # a finding has these parts
         self,
         kind: str,
         site: Instruction,

@@ -2,7 +2,8 @@
 
 PTX ISA 9.0, section 9.7.3.  Round-to-nearest-even is NumPy's own.  A single-precision result in another
 rounding, and a fused one, is computed in double precision *rounded to odd* and rounded again, which gives the
-single rounding's result (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms
+single rounding's result (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved
+algorithms
 using rounding to odd", IEEE Trans. Computers 57(4), 2008).  In double precision error-free transformations do
 the same where no intermediate value overflows or underflows; the few elements where one would are computed
 with integers (``exact``).
@@ -112,7 +113,8 @@ def _odd(total: Array, error: Array) -> Array:
     inexact = (error > 0) | (error < 0)
     even = inexact & ((bits & 1) == 0)
     outward = (error > 0) == (total > 0)
-    return (bits + np.where(even, np.where(outward, 1, -1), 0)).view(np.float64)
+    odd: Array = (bits + np.where(even, np.where(outward, 1, -1), 0)).view(np.float64)
+    return odd
 
 
 def narrow(value: Array, mode: str, target: type[np.floating] = np.float32) -> Array:
@@ -132,7 +134,7 @@ def narrow(value: Array, mode: str, target: type[np.floating] = np.float32) -> A
 
 
 def _signed_zero(total: Array, a: Array, b: Array, mode: str) -> Array:
-    """Return a sum with the zero that rounding down gives: −0 unless both terms are +0 (IEEE 754, 6.3)."""
+    """Return a sum with the zero that rounding down gives: -0 unless both terms are +0 (IEEE 754, 6.3)."""
     if mode != "rm":
         return total
     negative = (total == 0) & (np.signbit(a) | np.signbit(b))
@@ -140,7 +142,7 @@ def _signed_zero(total: Array, a: Array, b: Array, mode: str) -> Array:
 
 
 def _directed(value: Array, error: Array, mode: str) -> Array:
-    """Return a value rounded to nearest, moved to the other neighbour where the exact one, + error, wants it."""
+    """Return a value rounded to nearest, moved to the other neighbour where its error wants it."""
     if mode == "rz":
         over, towards = (error < 0) & (value > 0) | (error > 0) & (value < 0), 0.0
     elif mode == "rm":
@@ -151,9 +153,10 @@ def _directed(value: Array, error: Array, mode: str) -> Array:
 
 
 def _sum_error(a: Array, b: Array, total: Array) -> Array:
-    """Return a + b − total exactly (Knuth's TwoSum); NaN where something is infinite."""
+    """Return a + b - total exactly (Knuth's TwoSum); NaN where something is infinite."""
     part = total - a
-    return (a - (total - part)) + (b - part)
+    error: Array = (a - (total - part)) + (b - part)
+    return error
 
 
 _SPLIT = 134217729.0
@@ -166,10 +169,11 @@ def _halves(value: Array) -> tuple[Array, Array]:
 
 
 def _product_error(a: Array, b: Array, product: Array) -> Array:
-    """Return a · b − product exactly (Dekker), where nothing overflows or underflows."""
+    """Return a · b - product exactly (Dekker), where nothing overflows or underflows."""
     a_high, a_low = _halves(a)
     b_high, b_low = _halves(b)
-    return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    error: Array = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return error
 
 
 def _fma64(a: Array, b: Array, c: Array) -> Array:
@@ -180,11 +184,12 @@ def _fma64(a: Array, b: Array, c: Array) -> Array:
     top_low = _sum_error(c, low, top)
     value = high + top
     value_low = _sum_error(high, top, value)
-    return value + odd_sum(top_low, value_low)
+    result: Array = value + odd_sum(top_low, value_low)
+    return result
 
 
 def _exponents(value: Array) -> Array:
-    """Return exponents so that 2^(e−1) <= |value| < 2^e; 0 for 0."""
+    """Return exponents so that 2^(e-1) <= |value| < 2^e; 0 for 0."""
     return np.frexp(value)[1].astype(np.int64)
 
 

@@ -2,7 +2,8 @@
 
 Groups wait at block numbers; the group at the lowest number runs until it parts, waits or is overtaken
 (``graph``).  Two exceptions keep threads from waiting for ever: a loop that reads volatile or atomic memory
-again and again is set aside for a while, so that the threads it waits for can go on; and whoever waits for its
+again and again is set aside for a while, so that the threads it waits for can go on; and whoever waits for
+its
 warp or at a barrier waits outside the order.
 """
 
@@ -117,23 +118,29 @@ class Scheduler:
                 return
 
     def _end(self, lanes: Lanes, rank: int) -> int | None:
-        """Return the block at which all of the threads go on now, or None where they have been sent elsewhere."""
+        """Return the block at which the threads go on now, or None where they have been sent elsewhere."""
         end = lanes.frame.program.nodes[rank].end
         if isinstance(end, Jump):
             return end.target
         if isinstance(end, Branch):
             return self._branch(lanes, end)
+        if isinstance(end, (Latch, Meet, Wait)):
+            return self._pause(lanes, rank, end)
+        self._leave(lanes, rank, end)
+        return None
+
+    def _pause(self, lanes: Lanes, rank: int, end: Latch | Meet | Wait) -> int | None:
         if isinstance(end, Latch):
             return self._latch(lanes, rank, end)
-        if isinstance(end, Wait):
-            return self._wait(lanes, end)
-        if isinstance(end, Meet):
-            return self._meet(lanes, rank, end)
+        return self._meet(lanes, rank, end) if isinstance(end, Meet) else self._wait(lanes, end)
+
+    def _leave(self, lanes: Lanes, rank: int, end: Return | Call | Switch) -> None:
         if isinstance(end, Return):
-            return self._return(lanes, end)
-        if isinstance(end, Call):
-            return self._call(lanes, rank, end)
-        return self._switch(lanes, end)
+            self._return(lanes, end)
+        elif isinstance(end, Call):
+            self._call(lanes, rank, end)
+        else:
+            self._switch(lanes, end)
 
     def _branch(self, lanes: Lanes, end: Branch) -> int | None:
         holds = lanes.get(end.slot)
@@ -148,14 +155,13 @@ class Scheduler:
         self._push(lanes.frame, end.other, threads[~holds])
         return None
 
-    def _switch(self, lanes: Lanes, end: Switch) -> int | None:
+    def _switch(self, lanes: Lanes, end: Switch) -> None:
         self.site = end.site
         chosen = lanes.all(end.index(lanes))
         if int(chosen.max()) >= len(end.targets):
             raise UnsupportedError(f"brx.idx {int(chosen.max())} of {len(end.targets)} targets")
         for number in np.unique(chosen):
             self._push(lanes.frame, end.targets[int(number)], lanes.threads()[chosen == number])
-        return None
 
     def _latch(self, lanes: Lanes, rank: int, end: Latch) -> int | None:
         """Set a loop aside that waits for other threads: it reads strong memory in every iteration."""
@@ -245,11 +251,11 @@ class Scheduler:
             for frame, rank, index in self._barriers.open():
                 self._push(frame, rank, self._whole(index))
 
-    def _call(self, lanes: Lanes, rank: int, end: Call) -> int | None:
+    def _call(self, lanes: Lanes, rank: int, end: Call) -> None:
         self.site = end.site
         if isinstance(end.callee, str):
             self._enter(lanes, rank, end, end.callee)
-            return None
+            return
         address = lanes.all(end.callee(lanes))
         for value in np.unique(address):
             name = self._chunk.launch.functions.get(int(value))
@@ -257,7 +263,6 @@ class Scheduler:
                 raise UnsupportedError(f"a call of {int(value):#x}, where no function is")
             mask = address == value
             self._enter(lanes if mask.all() else lanes.narrow(mask), rank, end, name)
-        return None
 
     def _enter(self, lanes: Lanes, rank: int, end: Call, name: str) -> None:
         caller = lanes.frame

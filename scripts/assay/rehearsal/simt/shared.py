@@ -2,10 +2,12 @@
 
 Every granule (as many bytes as the kernel's smallest access to shared memory) has the *stamp* of its last
 writer and of its last two readers: a clock that every synchronisation moves on, and the thread.  Two accesses
-by different threads race when the earlier stamp is not older than the later thread's last synchronisation with
+by different threads race when the earlier stamp is not older than the later thread's last synchronisation
+with
 the other one: of the block, or within one warp also of the warp.
 
-Not counted as races: two writes of the same value, which are common and harmless; accesses that are both strong
+Not counted as races: two writes of the same value, which are common and harmless; accesses that are both
+strong
 (atomic, volatile, ordered).  A thread that passes a fence or acquires is taken as ordered behind everything
 before: the race detector errs on the side of silence.
 """
@@ -238,7 +240,8 @@ class SharedSpace:
             first = int(np.flatnonzero(racing)[0])
             place = int(offset[first]) % self._stride
             whom = lanes.chunk.place(int(other[first]))[1]
-            message = f"{what}, thread {whom} of the block, in one barrier interval at offset {place:#x} of shared memory"
+            where = f"in one barrier interval at offset {place:#x} of shared memory"
+            message = f"{what}, thread {whom} of the block, {where}"
             lanes.chunk.note("race", access.site, message, threads[racing], place)
 
     def _unwritten(self, lanes: Lanes, offset: Array, access: Access, unwritten: Array) -> None:

@@ -110,6 +110,18 @@ def _timer_high(_lanes: Lanes) -> Array:
     return _one(time.time_ns() >> 32)
 
 
+def _launch_number(lanes: Lanes) -> Array:
+    return _one(lanes.chunk.launch.number, np.uint64)
+
+
+def _shared_total(lanes: Lanes) -> Array:
+    return _one(lanes.chunk.launch.shared_total)
+
+
+def _shared_dynamic(lanes: Lanes) -> Array:
+    return _one(lanes.chunk.launch.shared_dynamic)
+
+
 _INDEXED: dict[str, Callable[[int], Callable[[Lanes], Array]]] = {
     "%tid": _thread,
     "%ntid": _block_size,
@@ -128,15 +140,15 @@ _PLAIN: dict[str, Callable[[Lanes], Array]] = {
     "%nwarpid": _warps_in_block,
     "%smid": lambda _lanes: _one(0),
     "%nsmid": lambda _lanes: _one(1),
-    "%gridid": lambda lanes: _one(lanes.chunk.launch.number, np.uint64),
+    "%gridid": _launch_number,
     "%clock": _clock_low,
     "%clock_hi": _clock_high,
     "%clock64": _clock,
     "%globaltimer": _timer,
     "%globaltimer_lo": _timer_low,
     "%globaltimer_hi": _timer_high,
-    "%total_smem_size": lambda lanes: _one(lanes.chunk.launch.shared_total),
-    "%dynamic_smem_size": lambda lanes: _one(lanes.chunk.launch.shared_dynamic),
+    "%total_smem_size": _shared_total,
+    "%dynamic_smem_size": _shared_dynamic,
     "%is_explicit_cluster": lambda _lanes: np.zeros(1, np.bool_),
     "%cluster_ctarank": lambda _lanes: _one(0),
     "%cluster_nctarank": lambda _lanes: _one(1),

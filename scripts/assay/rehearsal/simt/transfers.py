@@ -102,7 +102,7 @@ def _load(
 
 
 def _load_parameter(scope: Scope, name: str, offset: int, access: Access, puts: list[Writer]) -> Step:
-    """Return a load from a parameter by its name: of the kernel, or of the call that is being made or served."""
+    """Return a load from a parameter by name: of the kernel, or of a call that is made or served."""
     parameter = scope.entry_parameter(name)
     if parameter is not None:
         start = parameter.offset + offset

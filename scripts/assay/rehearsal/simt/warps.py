@@ -54,7 +54,7 @@ def exchange(lanes: Lanes, value: Array) -> tuple[Array, Array]:
 
 
 def ballot(lanes: Lanes, value: Array) -> Array:
-    """Return, for each active thread, the bits of the active threads of its warp for which ``value`` is true."""
+    """Return for each active thread the bits of those of its warp for which ``value`` is true."""
     spread, present = exchange(lanes, value)
     bits: Array = lanes.chunk.ballot(spread & present)[lanes.pick(lanes.chunk.warp)]
     return bits
@@ -90,7 +90,7 @@ def shuffle(instruction: Instruction, scope: Scope) -> Meeting:
 
 
 def _source_lane(mode: str, lane: Array, by: Array, clamp: Array) -> tuple[Array, Array]:
-    """Return the lane that each thread reads, and whether it lies in the thread's segment (section 9.7.9.6)."""
+    """Return the lane that each thread reads, and whether it lies in its segment (section 9.7.9.6)."""
     segment = clamp >> 8 & 31
     limit = clamp & 31
     last = (lane & segment) | (limit & ~segment)
@@ -135,12 +135,9 @@ def vote(instruction: Instruction, scope: Scope) -> Meeting:
 
 
 def _voted(mode: str, yes: Array, mask: Array) -> Array:
-    if mode == "ballot":
-        return yes
-    if mode == "any":
-        return yes != 0
+    nobody: Array = yes == 0
     everybody: Array = yes == mask
-    return everybody if mode == "all" else everybody | (yes == 0)
+    return {"ballot": yes, "any": ~nobody, "all": everybody, "uni": everybody | nobody}[mode]
 
 
 def match(instruction: Instruction, scope: Scope) -> Meeting:
@@ -167,7 +164,7 @@ def match(instruction: Instruction, scope: Scope) -> Meeting:
 
 
 def _each_lane(lanes: Lanes, value: Array) -> list[tuple[int, Array, Array]]:
-    """Return, for each lane of a warp, its value as every active thread of the warp sees it, and whether it is active."""
+    """Return for each lane its number, its value as its warp's threads see it, and if it is active."""
     chunk = lanes.chunk
     spread, present = exchange(lanes, value)
     seen = []
