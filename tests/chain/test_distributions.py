@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import hashlib
 from pathlib import Path
 
@@ -76,4 +77,6 @@ def test_a_namespace_is_told_by_its_folders(folder: Path) -> None:
 def test_what_is_not_there_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("sys.path", [str(tmp_path)])
     monkeypatch.setattr("sys.path_importer_cache", {})
+    for name in distributions.IMPORTED:
+        monkeypatch.delitem(sys.modules, name, raising=False)  # another test may have imported it
     assert distributions.shadow() == dict.fromkeys(distributions.IMPORTED)

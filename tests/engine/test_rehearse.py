@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from assay.cli import main
+from assay.engine import rehearse as rehearsing
+from assay.engine.prepare import Request
 from assay.engine.rehearse import ELSEWHERE, rehearsal_plan, require_linux
 from assay.errors import UsageError
 from assay.judge.rules import standing
 from assay.judge.table import rows
 from assay.model import Outcome, Platform, Tier
 from assay.plan import load_plan, parse_plan, plan_json
+from assay.provision.job import Request as Provisioning
 from tests.conftest import PROJECT
 
 pytestmark = pytest.mark.gate
@@ -45,6 +51,28 @@ def test_another_platform_is_told_what_to_do(platform: str, told: str) -> None:
         require_linux(platform)
     assert told in caught.value.remedy
     assert ELSEWHERE.keys() == {"darwin", "win32"}
+
+
+def test_without_a_selection_one_is_provisioned_first(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    done: list[str] = []
+
+    def provisioned(request: Provisioning, _say: object) -> None:
+        done.append(str(request.project))
+        (tmp_path / ".assay").mkdir()
+        (tmp_path / ".assay" / "selection.toml").write_text('[selection]\nPYTHONPATH = "/site"\n')
+
+    shutil.copy(PROJECT / "pyproject.toml", tmp_path)
+    shutil.copytree(PROJECT / "kernels", tmp_path / "kernels")
+    monkeypatch.setattr(rehearsing, "provision", provisioned)
+    monkeypatch.setattr(rehearsing, "make_rehearsal", lambda *_: None)
+    for variable in ("BUN_PYTHON_EXECUTABLE", "BUV_RUNTIME_LIB", "ASSAY_RUN"):
+        monkeypatch.delenv(variable, raising=False)
+    for _ in range(2):
+        prepared = rehearsing.prepare_rehearsal(Request(tmp_path), done.append)
+        assert (prepared.selection.source, prepared.plan.tier) == ("embedded", Tier.REHEARSAL)
+    assert done == [str(tmp_path)]
 
 
 @pytest.mark.parametrize("arguments", [["--watch"], ["build", "pipeline"]])
