@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import hashlib
+import sys
 from pathlib import Path
 
 import pytest
