@@ -140,9 +140,19 @@ _LONGS = [
         "w", "wu", "and.b32 %t0, {b}, 127; shr.u64 {d}, {a}, %t0;", "(b & 127) < 64 ? a >> (b & 127) : 0"
     ),
     Operation("w", "wu", "shr.s64 {d}, {a}, {b};", "(w)((sw)a >> (b < 63 ? b : 63))"),
-    Operation("w", "wu", "bfe.u64 {d}, {a}, {b}, {i};", "bfe<w>(a, b, {i}, false)", 70),
-    Operation("w", "wu", "bfe.s64 {d}, {a}, {i}, {b};", "bfe<w>(a, {i}, b, true)", 70),
-    Operation("w", "wwu", "bfi.b64 {d}, {a}, {b}, {c}, {i};", "bfi<w>(a, b, c, {i})", 70),
+    Operation(
+        "w", "wu", "and.b32 %t0, {b}, 255; bfe.u64 {d}, {a}, %t0, {i};", "bfe<w>(a, b & 255, {i}, false)", 70
+    ),
+    Operation(
+        "w", "wu", "and.b32 %t0, {b}, 255; bfe.s64 {d}, {a}, {i}, %t0;", "bfe<w>(a, {i}, b & 255, true)", 70
+    ),
+    Operation(
+        "w",
+        "wwu",
+        "and.b32 %t0, {c}, 255; bfi.b64 {d}, {a}, {b}, %t0, {i};",
+        "bfi<w>(a, b, c & 255, {i})",
+        70,
+    ),
     Operation("w", "ww", "or.b64 %t8, {b}, 1; div.s64 {d}, {a}, %t8;", "(w)((__int128)(sw)a / (sw)(b | 1))"),
     Operation("w", "ww", "or.b64 %t8, {b}, 1; rem.u64 {d}, {a}, %t8;", "a % (b | 1)"),
     Operation("w", "u", "cvt.u64.u32 {d}, {a};", "a"),
@@ -190,12 +200,20 @@ def _rounded(kind: str, name: str, operands: int, expression: str) -> list[Opera
             letter,
             letter * operands,
             f"{name}.{mode}{flag}.{kind}",
-            f"done<{int('ftz' in flag)}, {int('sat' in flag)}>(rounded({m}, [](auto a, auto b, auto c) "
-            f"{{{{ return {expression}; }}}}, {_inputs(flag, operands)}))",
+            _finished(m, name, flag, operands, expression),
         )
         for m, mode in enumerate(MODES)
         for flag in flags
     ]
+
+
+def _finished(mode: int, name: str, flag: str, operands: int, expression: str) -> str:
+    """Return the C++ of a rounded operation; division is flushed before it is rounded up or down."""
+    made = f"[](auto a, auto b, auto c) {{{{ return {expression}; }}}}, {_inputs(flag, operands)}"
+    sort = f"<{int('ftz' in flag)}, {int('sat' in flag)}>"
+    if name in {"div", "rcp"} and MODES[mode] in {"rm", "rp"}:
+        return f"done_early{sort}(rounded({mode}, {made}), rounded({MODES.index('rz')}, {made}))"
+    return f"done{sort}(rounded({mode}, {made}))"
 
 
 def _inputs(flag: str, operands: int) -> str:

@@ -40,6 +40,12 @@ template <int FTZ, int SAT, typename T> static inline T done(T value)
     return canon(in<FTZ>(value));
 }
 
+// Division flushes a subnormal quotient before it is rounded, as an H200 does.
+template <int FTZ, int SAT, typename T> static inline T done_early(T value, T toward_zero)
+{
+    return FTZ && in<FTZ>(toward_zero) == 0 ? std::copysign(T(0), value) : done<FTZ, SAT>(value);
+}
+
 // The operands and the result go through memory, so that nothing is computed before the mode is set or after.
 template <typename F, typename T> static inline auto rounded(int mode, F function, T a, T b, T c)
 {

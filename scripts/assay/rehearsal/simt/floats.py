@@ -122,6 +122,27 @@ def fused(instruction: Instruction, scope: Scope) -> Step:
     return ternary(instruction, scope, (f.type, f.type, f.type), function, f.type)
 
 
+def _flushed_early(f: Form, wide: Callable[..., Array]) -> Callable[..., Array]:
+    """Return a division whose subnormal quotient is flushed before it is rounded.
+
+    So does an H200 (``div.rm.ftz``, ``rcp.rp.ftz``): a quotient just below the smallest normal number gives a
+    zero, though rounding in its direction would reach that number.
+    """
+    if "ftz" not in f.flags or f.type.size != 4:  # noqa: PLR2004  # .ftz means single precision
+        return wide
+
+    def calculate(*given: object) -> Array:
+        *operands, mode = given
+        value = wide(*operands, mode)
+        if mode not in {"rm", "rp"}:
+            return value
+        short = flush(wide(*operands, "rz")) == 0
+        zero = np.copysign(np.float32(0), value)
+        return np.where(short, zero, value) if short.any() else value
+
+    return calculate
+
+
 def divide(instruction: Instruction, scope: Scope) -> Step:
     """Build ``div``: rounded, or ``.approx`` and ``.full`` of single precision."""
     f = form(instruction, _FLAGS | {"approx", "full"}, _WIDE)
@@ -131,7 +152,7 @@ def divide(instruction: Instruction, scope: Scope) -> Step:
         chosen = approximate.divide if "approx" in f.flags else np.divide
         function = inputs(lambda a, b: finish(chosen(a, b), f), f)
         return binary(instruction, scope, (f.type, f.type), function, f.type)
-    function = calculation(f, rounding.divide, np.divide)
+    function = calculation(f, _flushed_early(f, rounding.divide), np.divide)
     return binary(instruction, scope, (f.type, f.type), function, f.type)
 
 
@@ -144,7 +165,7 @@ def _root(wide: Callable[[Array, str], Array], rough: Callable[[Array], Array]) 
             if f.type.name == "f64" and (instruction.opcode == "sqrt" or "ftz" not in f.flags):
                 raise UnsupportedError("of double precision there is only rcp.approx.ftz")
             return unary(instruction, scope, f.type, _rough(f, rough), f.type)
-        return unary(instruction, scope, f.type, calculation(f, wide, np.sqrt), f.type)
+        return unary(instruction, scope, f.type, calculation(f, _flushed_early(f, wide), np.sqrt), f.type)
 
     return build
 
