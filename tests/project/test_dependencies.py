@@ -35,5 +35,6 @@ def test_everything_that_is_imported_is_declared() -> None:
     assert _imported("tests") - run_half - tests == {
         "atheris",  # tests.fuzz: optional, whose absence it explains
         "cuda",  # tests.rehearsal.gpu_device: a script for a machine with a GPU
+        "pycuda",  # tests.rehearsal: scripts that run in the selected interpreter
         "google",  # protobuf, which in-toto-attestation is made with
     }
