@@ -87,6 +87,10 @@ def earlier_facts() -> dict[str, Facts]:
             }
         },
         "provider": {"interface": "wgpu-native", "pin": "wgpu-native", "sha256": PROVIDER},
+        "toolkit": {
+            "devices": [{"capability": "9.0", "name": seen["devices"]["after"]["name"]}],
+            "driver": {"version": DRIVER},
+        },
     }
 
 

@@ -28,6 +28,8 @@ def image(kind: str, arch: str) -> dict[str, Any]:
 
 IMAGES = [image("ptx", "sm_75"), image("cubin", "sm_90"), image("cubin", "sm_75")]
 
+COMPILERS = {"nvcc": {"version": "13.0.88"}, "nvrtc": {"version": "13.0"}}
+
 HEALTHY: dict[str, Any] = {
     "origin": "built",
     "revision": COMMIT,
@@ -57,7 +59,7 @@ HEALTHY: dict[str, Any] = {
         {"name": "gpu_thing-1.0-py3-none-any.whl", "sha256": WHEEL, "differing": []},
     ],
     "sources": [{"chain": "pipeline", "stage": "double", "source": "double.cu", "sha256": SHA}],
-    "compile": {"problem": "", "errors": [], "compilers": {}, "child_sha256": SHA},
+    "compile": {"problem": "", "errors": [], "compilers": COMPILERS, "child_sha256": SHA},
     "kernels": IMAGES,
     "kernels_again": [{"name": each["name"], "sha256": each["sha256"]} for each in IMAGES],
 }

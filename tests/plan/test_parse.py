@@ -155,7 +155,8 @@ def test_text_that_is_blank_or_controls_a_terminal_is_refused_by_its_place(path:
 @pytest.mark.parametrize("path", LINES)
 @pytest.mark.parametrize("text", ["a line", "HEAD..main", "...", "a..b/c", "größer als 0", "--x=a.b"])
 def test_any_other_line_of_text_is_taken(path: str, text: str) -> None:
-    assert parse_plan(changed(path, filled(LINES[path], text)))
+    plan = plan_json(parse_plan(changed(path, filled(LINES[path], text))))
+    assert text in json.dumps(plan, ensure_ascii=False)
 
 
 @pytest.mark.parametrize(

@@ -76,8 +76,13 @@ class GateContext:
         return finished
 
     def record(self, argv: Sequence[str], exit_code: int | str) -> None:
-        """Record a command, rooted and redacted."""
-        self.commands.append(Command(tuple(self._setup.redactor.text(word)[0] for word in argv), exit_code))
+        """Record a command, rooted and redacted; the plan's own words stand in the plan as they are."""
+        self.commands.append(Command(tuple(map(self._recorded, argv)), exit_code))
+
+    def _recorded(self, word: str) -> str:
+        """Return a word of a command as it is recorded."""
+        own = {*self.plan.smoke, *(each for command in self.plan.commands for each in command.argv)}
+        return word if word in own else self._setup.redactor.text(word)[0]
 
     def log(self, text: str) -> None:
         """Append text to the gate's log."""

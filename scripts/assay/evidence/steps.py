@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from assay import __version__
 from assay.errors import BundleError, NewerSchemaError
+from assay.evidence.commands import compare_commands
 from assay.evidence.comparing import compare_receipt, is_about_values
 from assay.evidence.container import Container
 from assay.evidence.contents import check_artifacts, check_gate, check_members, named_by
@@ -166,7 +167,7 @@ def judge_facts(run: Run, proof: Proof) -> Judgement:
         gate = judged.receipt.gate
         outcomes[gate] = judged.outcome
         of_today &= judged.receipt.rules == row(run.document.plan, gate).rules
-        for problem in compare_receipt(judged):
+        for problem in (*compare_receipt(judged), *compare_commands(run.document.plan, judged)):
             if is_about_values(problem):
                 about_values = [*about_values, problem][:MAX_PROBLEMS]
             else:

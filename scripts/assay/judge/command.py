@@ -57,7 +57,7 @@ def command_row(command: CommandGate) -> GateRow:
 def judge(command: CommandGate, case: Case, facts: Facts) -> tuple[Finding, ...]:
     """Return what is wrong with a command's end, its own findings and its tests."""
     del case  # a command is judged by its entry of the plan alone
-    if get(facts, "program") is None:
+    if not text(facts, "program"):
         return (finding("COMMAND-MISSING", f"there is no program {command.argv[0]!r}", where=("program",)),)
     if get(facts, "exit") == "timeout":
         observed = f"`{' '.join(command.argv)}` did not end"

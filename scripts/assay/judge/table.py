@@ -7,6 +7,15 @@ from types import MappingProxyType
 from assay.errors import PlanError
 from assay.judge import build, chain, environment, installed, provider, references, toolkit
 from assay.judge.command import command_row
+from assay.judge.resting import (
+    check_build,
+    check_chain,
+    check_environment,
+    check_installed,
+    check_provider,
+    check_toolkit,
+    resting,
+)
 from assay.judge.row import Exclusive, GateRow
 from assay.plan.values import Plan
 
@@ -14,7 +23,7 @@ GATES: tuple[GateRow, ...] = (
     GateRow(
         "environment",
         "the selection, checked as one set",
-        MappingProxyType({environment.RULES: environment.judge}),
+        MappingProxyType({environment.RULES: resting(environment.judge, check_environment)}),
         needs=(),
         claim=environment.claim,
         deadline_s=180,
@@ -22,7 +31,7 @@ GATES: tuple[GateRow, ...] = (
     GateRow(
         "toolkit",
         "one CUDA toolkit that fits driver, device and host compiler",
-        MappingProxyType({toolkit.RULES: toolkit.judge}),
+        MappingProxyType({toolkit.RULES: resting(toolkit.judge, check_toolkit)}),
         needs=(),
         claim=toolkit.claim,
         deadline_s=180,
@@ -30,7 +39,7 @@ GATES: tuple[GateRow, ...] = (
     GateRow(
         "provider",
         "the pinned provider, loadable on this machine",
-        MappingProxyType({provider.RULES: provider.judge}),
+        MappingProxyType({provider.RULES: resting(provider.judge, check_provider)}),
         needs=(),
         claim=provider.claim,
         deadline_s=180,
@@ -38,7 +47,7 @@ GATES: tuple[GateRow, ...] = (
     GateRow(
         "build",
         "wheel, sdist and kernels, made twice with the same bytes",
-        MappingProxyType({build.RULES: build.judge}),
+        MappingProxyType({build.RULES: resting(build.judge, check_build)}),
         needs=("environment",),
         claim=build.claim,
         deadline_s=600,
@@ -46,7 +55,7 @@ GATES: tuple[GateRow, ...] = (
     GateRow(
         "installed",
         "that wheel, installed away from its sources, is what is imported",
-        MappingProxyType({installed.RULES: installed.judge}),
+        MappingProxyType({installed.RULES: resting(installed.judge, check_installed)}),
         needs=("build",),
         claim=installed.claim,
         deadline_s=300,
@@ -54,7 +63,7 @@ GATES: tuple[GateRow, ...] = (
     GateRow(
         "chain",
         "every chain of the plan, value by value, on the GPU",
-        MappingProxyType({chain.RULES: chain.judge}),
+        MappingProxyType({chain.RULES: resting(chain.judge, check_chain)}),
         needs=("environment", "toolkit", "provider", "build"),
         claim=chain.claim,
         exclusive=Exclusive.GPU,
