@@ -76,13 +76,13 @@ def test_a_million_registers_cost_nothing_until_they_are_used() -> None:
     assert device.run("k", 1, 1, "Q", device.empty(4)).findings == ()
 
 
-def test_a_hundred_thousand_registers_that_are_used_are_too_many_for_a_block() -> None:
-    count = 100_000
+def test_many_registers_that_are_used_are_too_many_for_a_block() -> None:
+    count = 20_000
     used = "".join(f"mov.u32 %x{i}, {i};\n" for i in range(count))
     device = Device(body(f"{used} st.global.u32 [%d0], %x5;", f".reg .b32 %x<{count}>;"))
     out = device.empty(4)
     with pytest.raises(LaunchError) as told:
-        device.run("k", 1, 1024, "Q", out, limits=Limits(memory=1 << 28))
+        device.run("k", 1, 1024, "Q", out, limits=Limits(memory=1 << 26))
     assert told.value.reason == "memory"
     assert device.run("k", 1, 32, "Q", out).findings == ()
 
@@ -119,6 +119,21 @@ def test_an_endless_loop_ends_at_its_deadline(loop: str) -> None:
     assert told.value.reason == "deadline"
     assert time.monotonic() - started < 5
     assert told.value.report.instructions > 0
+
+
+@pytest.mark.gate
+def test_a_long_block_of_slow_instructions_ends_at_its_deadline() -> None:
+    device = Device(
+        body(
+            "cvt.rn.f64.u32 %g1, %r0; add.f64 %g2, %g1, 0d3FD5555555555555;"
+            + "div.rm.f64 %g2, %g1, %g2;" * 3000
+        )
+    )
+    started = time.monotonic()
+    with pytest.raises(LaunchError) as told:
+        device.run("k", 64, 256, "Q", device.empty(4), limits=Limits(seconds=0.3))
+    assert told.value.reason == "deadline"
+    assert time.monotonic() - started < 10
 
 
 @pytest.mark.gate

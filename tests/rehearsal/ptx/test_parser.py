@@ -114,7 +114,7 @@ def test_an_inner_scope_has_its_own_registers() -> None:
         (f"{HEAD}.global .b8 x[4] = {{1,2,3,4,5}};", 4, "more initial values"),
         (f"{HEAD}\n.global .u32 x;\n.global .u32 x;", 6, "declared twice"),
         (f"{HEAD}.target sm_90;\n", 4, "a directive expected"),
-        (f"{HEAD}.address_size 32\n", 4, "64-bit"),
+        (f"{HEAD}.address_size 32", 4, "64-bit"),
         (f"{HEAD}.global .align 3 .u32 x;", 4, "power of two"),
         (f"{HEAD}.global .texref t;", 4, "`.texref` is not supported"),
         (body("mov.u32 %r1, %r99;"), 12, "not declared"),

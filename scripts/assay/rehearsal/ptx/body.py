@@ -10,7 +10,7 @@ from .operands import label, operand
 from .scope import MAX_DEPTH, Names, Scope
 from .values import NOWHERE, Instruction, Location, Operand, Register, Variable
 
-MAX_INSTRUCTIONS = 1 << 19
+MAX_INSTRUCTIONS = 1 << 18
 """Instructions of one function."""
 
 _BRANCHES = frozenset({"bra"})

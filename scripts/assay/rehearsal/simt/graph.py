@@ -15,6 +15,11 @@ from dataclasses import dataclass
 MAX_NESTING = 64
 """Loops inside loops; what is nested deeper runs in the order of the text."""
 
+MAX_WORK = 8
+"""How often each block may be looked at on average; after that the rest runs in the order of the text."""
+
+_FREE = 10_000
+
 
 @dataclass(frozen=True)
 class Order:
@@ -53,14 +58,16 @@ def order(successors: Sequence[Sequence[int]]) -> Order:
         for target in targets:
             predecessors[target].append(block)
     todo = [_Part(frozenset(range(len(successors))), 0)]
+    work = MAX_WORK * len(successors) + _FREE
     while todo:
         part = todo.pop()
         if part.latch is not None:
             _close(part, successors, latches, len(sequence))
             sequence.append(-1 - part.latch)
-        elif part.depth > MAX_NESTING:
+        elif part.depth > MAX_NESTING or work < 0:
             sequence.extend(sorted(part.nodes))
         else:
+            work -= len(part.nodes)
             todo.extend(reversed(_split(part, successors, predecessors, sequence)))
     rank = [0] * len(successors)
     for number, block in enumerate(sequence):

@@ -9,6 +9,7 @@ warp or at a barrier waits outside the order.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -101,12 +102,15 @@ class Scheduler:
 
     def _advance(self, lanes: Lanes, rank: int) -> None:
         """Run threads from a block on until they part, wait, end or are overtaken."""
-        nodes, spend = lanes.frame.program.nodes, self._chunk.launch.spend
+        nodes, launch = lanes.frame.program.nodes, self._chunk.launch
+        spend, deadline, now = launch.spend, launch.deadline, time.monotonic
         while True:
             node = nodes[rank]
             for step, site in node.steps:
                 self.site = site
                 step(lanes)
+                if now() > deadline:
+                    break
             spend(node.cost * lanes.count)
             self._since_parked += bool(self._parked)
             following = self._end(lanes, rank)
