@@ -12,6 +12,7 @@ import pytest
 
 from assay.gates.command import find_program, observe
 from assay.gates.table import observers
+from assay.judge.reading import texts
 from assay.judge.table import row
 from assay.model import Facts
 from tests.gates.running import Bench, bench, ids, judged
@@ -56,6 +57,41 @@ def test_a_command_that_fails_is_found_with_its_last_words(tmp_path: Path) -> No
 def test_a_command_that_does_not_end_is_ended(tmp_path: Path) -> None:
     facts, findings, _ = python(tmp_path, "import threading; threading.Event().wait()", deadline=1)
     assert (facts["exit"], findings) == ("timeout", ["GATE-DEADLINE"])
+
+
+LEAVE = """
+import subprocess, sys
+wait = "import sys, threading; print('up', flush=True); threading.Event().wait()"
+argv = [sys.executable, "-c", wait, "left-behind"]
+stray = subprocess.Popen(argv, stdout=subprocess.PIPE, start_new_session=True)
+stray.stdout.readline()
+print("PID", stray.pid, flush=True)
+if {hang}:
+    stray.wait()
+"""
+
+
+def is_gone(pid: int) -> bool:
+    """Say whether a process has ended; one that only waits to be reaped has."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return True
+    return state in {"Z", "X"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows environments")
+@pytest.mark.parametrize(
+    ("hang", "deadline", "expected"),
+    [("False", 60, ["COMMAND-LEFT"]), ("True", 2, ["COMMAND-LEFT", "GATE-DEADLINE"])],
+)
+def test_a_process_that_left_the_group_ends_with_the_command_and_is_named(
+    tmp_path: Path, hang: str, deadline: int, expected: list[str]
+) -> None:
+    facts, findings, log = python(tmp_path, LEAVE.replace("{hang}", hang), deadline=deadline)
+    assert sorted(findings) == expected
+    assert [name.rpartition(" ")[2] for name in texts(facts, "left")] == ["left-behind"]
+    assert is_gone(int(log.partition("PID ")[2].split()[0]))
 
 
 def test_a_command_that_is_not_installed_is_unavailable(tmp_path: Path) -> None:

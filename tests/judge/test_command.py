@@ -59,6 +59,9 @@ def counts(**changes: int) -> dict[str, int]:
 
 
 LINT_FAULTS: list[tuple[str, object, list[str]]] = [
+    ("left", ["python -m server"], ["COMMAND-LEFT"]),
+    ("held", True, ["COMMAND-UNENDED"]),
+    ("abandoned", True, ["COMMAND-UNENDED"]),
     ("program", None, ["COMMAND-MISSING"]),
     ("program", ..., ["COMMAND-MISSING"]),
     ("exit", 1, ["COMMAND-FAILED"]),

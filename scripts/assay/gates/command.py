@@ -13,6 +13,9 @@ The command gets the run's minimal environment and
     of ``assay.model``, ``expected``, ``remedy`` and ``where`` may be absent.  At most 256 KiB and 1,000
     findings.
 
+A process that left the command's group is ended with it where it can be found (``process.strays``), and
+named.
+
 Where the plan says ``report = "pytest"``, ``gates.pytest_report`` is put where pytest finds it.
 ``judge.command`` has the form of the facts.
 """
@@ -33,9 +36,13 @@ from assay.gates.finished import last_words
 from assay.judge.command import PYTEST
 from assay.model import Facts, Json
 from assay.plan.values import CommandGate
+from assay.process import end_strays
 
 PYTHON = "python"
 """First word of a command that runs in the interpreter that runs assay."""
+
+FINDINGS = "ASSAY_FINDINGS"
+"""Names a file of the gate alone, so that it also marks every process that the command started."""
 
 _PLUGIN = Path(__file__).with_name("pytest_report.py")
 _PLUGIN_NAME = "assay_pytest_report"
@@ -56,10 +63,14 @@ def observe(command: CommandGate, context: Context) -> Facts:
         return {"program": None}
     argv = (program, *command.argv[1:])
     finished = context.execute(argv, env=env, cwd=context.project, deadline_s=command.deadline_s)
+    left = end_strays(FINDINGS, env[FINDINGS], finished.group)
     return {
+        "abandoned": finished.abandoned,
         "exit": finished.exit,
         "findings": _document(_findings(context), _FINDINGS_LIMIT),
+        "held": finished.held,
         "last_words": last_words(finished) if finished.exit != 0 else "",
+        "left": [stray.name for stray in left],
         "program": program,
         "tests": _document(_report(context), _REPORT_LIMIT) if command.report == PYTEST else None,
     }
@@ -85,7 +96,7 @@ def _environment(context: Context, *, counts: bool) -> Mapping[str, str]:
     plain = context.plain_environment()
     # Not resolved: the programs of a virtual environment lie beside its link to Python.
     path = os.pathsep.join((str(Path(sys.executable).parent), plain.get("PATH", os.defpath)))
-    env = {**plain, "ASSAY_FINDINGS": str(_findings(context)), "ASSAY_RUN": context.nonce, "PATH": path}
+    env = {**plain, FINDINGS: str(_findings(context)), "ASSAY_RUN": context.nonce, "PATH": path}
     if not counts:
         return env
     folder = context.scratch / "plugin"

@@ -5,6 +5,8 @@ Facts (``gates.command`` writes them)::
     program     the program that was run, null where there is none
     exit        its exit code, negative for a signal, or "timeout"
     last_words  the end of what it printed
+    left [text]  processes that left the command's group and were ended after it, as they were called
+    held, abandoned   a process still held its output; it could not be killed; both absent in older runs
     findings {problem, document}   what it wrote to ASSAY_FINDINGS; both null where it wrote nothing
     tests {problem, document}      pytest's counts, where the plan asks for them
 """
@@ -19,7 +21,7 @@ from types import MappingProxyType
 
 from assay.judge.case import Case
 from assay.judge.catalogue import finding
-from assay.judge.reading import MalformedFacts, get, items, number, objects, text, texts
+from assay.judge.reading import MalformedFacts, flag, get, items, number, objects, text, texts
 from assay.judge.row import EVERY_TIER, GateRow
 from assay.model import Facts, Finding, Json, Severity, Tier
 from assay.plan.values import CommandGate
@@ -61,10 +63,11 @@ def judge(command: CommandGate, case: Case, facts: Facts) -> tuple[Finding, ...]
         return (finding("COMMAND-MISSING", f"there is no program {command.argv[0]!r}", where=("program",)),)
     if get(facts, "exit") == "timeout":
         observed = f"`{' '.join(command.argv)}` did not end"
-        return (finding("GATE-DEADLINE", observed, expected=f"{command.deadline_s} s", where=("exit",)),)
+        late = finding("GATE-DEADLINE", observed, expected=f"{command.deadline_s} s", where=("exit",))
+        return (late, *_left(facts))
     own = tuple(_reported(facts))
     counted = tuple(_tests(command, facts)) if command.report == PYTEST else ()
-    return (*_exit(facts), *own, *counted)
+    return (*_exit(facts), *_left(facts), *own, *counted)
 
 
 def claim(command: CommandGate, case: Case, facts: Facts) -> str:
@@ -89,6 +92,17 @@ def _exit(facts: Facts) -> Iterator[Finding]:
         yield finding(
             "COMMAND-FAILED", f"{ending}; its last words:\n{words}" if words else ending, where=("exit",)
         )
+
+
+def _left(facts: Facts) -> Iterator[Finding]:
+    """Find processes that outlived the command: named and ended, or only known to be there."""
+    left = texts(facts, "left")
+    if left:
+        yield finding("COMMAND-LEFT", _names(left), where=("left",))
+    if flag(facts, "abandoned"):
+        yield finding("COMMAND-UNENDED", "the command could not be killed", where=("abandoned",))
+    elif flag(facts, "held") and not left:
+        yield finding("COMMAND-UNENDED", "a process that left its group holds its output", where=("held",))
 
 
 def _reported(facts: Facts) -> Iterator[Finding]:

@@ -10,17 +10,20 @@ descriptor of its own and waits to be released.  Both keep these promises:
   kernel) is abandoned.  Both are said in the result.
 - *Nothing fills memory.*  Output goes to a sink piece by piece and is kept up to a limit; events have
   limits for a line, their bytes and their number, and unread ones stay in the pipe.
-- *Nothing is left behind.*  When the process ends, so does the rest of its group.
+- *Nothing is left behind.*  When the process ends, so does the rest of its group; ``end_strays`` finds what
+  left the group.
 
 The parts: ``values`` (limits and results), ``events`` (lines out of bytes, pure), ``pump`` (reads several
 pipes at once), ``posix`` and ``windows`` (start, signal and reap: all that differs), ``stopping`` (the
-order of asking, killing and giving up), ``running`` (``run``) and ``child`` (``Child``).
+order of asking, killing and giving up), ``running`` (``run``), ``child`` (``Child``) and
+``strays`` (what left its group).
 """
 
 from __future__ import annotations
 
 from assay.process.child import CONTROL, EVENTS, Child
 from assay.process.running import run
+from assay.process.strays import Stray, end_strays
 from assay.process.values import Ended, Ending, Event, EventLimits, Finished, Patience
 
 __all__ = [
@@ -33,5 +36,7 @@ __all__ = [
     "EventLimits",
     "Finished",
     "Patience",
+    "Stray",
+    "end_strays",
     "run",
 ]

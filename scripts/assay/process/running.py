@@ -80,6 +80,7 @@ def run(  # noqa: PLR0913  # each option is a bound or a place of its own, all b
         held=stopped.held,
         truncated=captured.truncated,
         duration_ns=time.monotonic_ns() - began,
+        group=running.pid,
     )
 
 

@@ -39,6 +39,7 @@ class Finished:
         held: a process that left the group still held an output pipe, so output may be missing.
         truncated: more was written than is kept here (the sink had all of it).
         duration_ns: how long it took.
+        group: the number of its process group (POSIX), which ended with it.
     """
 
     exit: int | Literal["timeout"]
@@ -48,6 +49,7 @@ class Finished:
     held: bool = False
     truncated: bool = False
     duration_ns: int = 0
+    group: int = 0
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from assay.model import Severity
 
 _COMMANDS = "DESIGN: Gates that only run a command"
 _REPORT = "assay.gates.pytest_report"
+_LEFT = "assay.process: Nothing is left behind"
 _FINDINGS = "assay.gates.command: ASSAY_FINDINGS"
 
 ENTRIES = (
@@ -25,6 +26,22 @@ ENTRIES = (
         "exit code 0",
         "correct what the command names; the gate's log has all of it",
         _COMMANDS,
+    ),
+    Entry(
+        "COMMAND-LEFT",
+        "the command left processes running",
+        Severity.WARNING,
+        "no process that outlives the command",
+        "let the command end what it starts; what it left was ended",
+        _LEFT,
+    ),
+    Entry(
+        "COMMAND-UNENDED",
+        "a process of the command may still run",
+        Severity.ERROR,
+        "no process that outlives the command",
+        "end it, and let the command end what it starts: it may change what later gates see",
+        _LEFT,
     ),
     Entry(
         "COMMAND-REPORTED-FAILURE",
