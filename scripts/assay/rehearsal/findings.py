@@ -101,5 +101,5 @@ class Limits:
     seconds: float = 60.0
     instructions: int = 1 << 40
     output: int = 1 << 20
-    memory: int = 1 << 30
+    memory: int = 1 << 29
     findings: int = 200

@@ -81,6 +81,14 @@ class Launch:
             raise TrapError(
                 "instructions", f"more than {self.limits.instructions} instructions were executed"
             )
+        self.check()
+
+    def check(self) -> None:
+        """Look at the clock.
+
+        Raises:
+            TrapError: the deadline is reached.
+        """
         if time.monotonic() > self.deadline:
             raise TrapError("deadline", f"the kernel ran for more than {self.limits.seconds:g} s")
 
@@ -171,6 +179,11 @@ class Chunk:
         for space in self.spaces.values():
             if isinstance(space, GlobalSpace):
                 space.forget()
+
+    def dissolve(self) -> None:
+        """Let go of the spaces, which know the chunk, so that its arrays are freed at once."""
+        self.spaces.clear()
+        del self.shared, self.local
 
     def exit(self, threads: Array) -> None:
         """Note that threads have exited."""

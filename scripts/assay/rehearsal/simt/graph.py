@@ -9,7 +9,7 @@ goes through a *latch*, numbered last in the loop, where the threads of one iter
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 MAX_NESTING = 64
@@ -45,11 +45,12 @@ class _Part:
     latch: int | None = None
 
 
-def order(successors: Sequence[Sequence[int]]) -> Order:
+def order(successors: Sequence[Sequence[int]], check: Callable[[], None] = lambda: None) -> Order:
     """Return the numbering of a graph whose block 0 is the entry.
 
     Args:
         successors: of each block; unreachable blocks are numbered too.
+        check: called from time to time; may raise to stop.
     """
     sequence: list[int] = []
     latches: dict[tuple[int, int], int] = {}
@@ -61,6 +62,7 @@ def order(successors: Sequence[Sequence[int]]) -> Order:
     work = MAX_WORK * len(successors) + _FREE
     while todo:
         part = todo.pop()
+        check()
         if part.latch is not None:
             _close(part, successors, latches, len(sequence))
             sequence.append(-1 - part.latch)

@@ -131,7 +131,8 @@ def _run_chunk(started: Launch, kernel: Kernel, first: int, left: int) -> int:
         chunk = _chunk(started, kernel, window, first, blocks)
         scheduler = Scheduler(chunk, kernel.programs)
     except (TrapError, MemoryError) as error:
-        raise LaunchError("memory", f"{kernel.function.name}: {error}", recorder.report()) from None
+        reason = error.reason if isinstance(error, TrapError) else "memory"
+        raise LaunchError(reason, f"{kernel.function.name}: {error}", recorder.report()) from None
     try:
         scheduler.run(kernel.function.name)
     except TrapError as error:
@@ -140,6 +141,8 @@ def _run_chunk(started: Launch, kernel: Kernel, first: int, left: int) -> int:
         raise LaunchError("unsupported", _sentence(scheduler, recorder, error), recorder.report()) from None
     except MemoryError as error:
         raise LaunchError("memory", _sentence(scheduler, recorder, error), recorder.report()) from None
+    finally:
+        chunk.dissolve()
     return blocks
 
 
@@ -155,7 +158,7 @@ def _blocks(started: Launch, kernel: Kernel, window: int, left: int) -> int:
         TrapError: one alone takes more than the launch may.
     """
     threads = prod(started.block)
-    program = kernel.programs[kernel.function.name]()
+    program = kernel.programs[kernel.function.name](started.check)
     each = program.register_bytes + 2 * program.local_bytes + _THREAD_BYTES
     cost = threads * each + SharedSpace.bytes_needed(window, kernel.shared.granule)
     if cost > started.limits.memory:

@@ -25,7 +25,7 @@ from ..ptx.values import (
     space_bytes,
 )
 from .linking import Names
-from .nodes import Program, Programs
+from .nodes import Check, Program, Programs
 from .program import compile_function
 from .transfers import SHARED_SPACES
 
@@ -225,18 +225,21 @@ def _kernel(module: Module, entry: Function, placed: Mapping[str, Placed], code:
     shared = _shared_layout(module, functions)
     names = Names({name: place.address for name, place in placed.items()}, shared.offsets, code)
 
-    @cache
-    def compiled(name: str) -> Program:
-        return compile_function(by_name[name], names)
-
-    by_name = {function.name: function for function in functions}
-    programs = {name: _program(compiled, name) for name in by_name}
+    programs = {function.name: _once(function, names) for function in functions}
     contended = any(i.opcode == "atom" and "cas" in i.modifiers for f in functions for i in f.instructions)
     return Kernel(entry, shared, programs, contended, _attributes(module, entry, functions, shared))
 
 
-def _program(compiled: Callable[[str], Program], name: str) -> Callable[[], Program]:
-    return lambda: compiled(name)
+def _once(function: Function, names: Names) -> Callable[[Check], Program]:
+    """Return how a function is compiled when it is first asked for."""
+    made: list[Program] = []
+
+    def program(check: Check) -> Program:
+        if not made:
+            made.append(compile_function(function, names, check))
+        return made[0]
+
+    return program
 
 
 def _reachable(module: Module, entry: Function) -> list[Function]:

@@ -135,4 +135,8 @@ class Program:
     register_bytes: int
 
 
-Programs: TypeAlias = "Mapping[str, Callable[[], Program]]"
+Check: TypeAlias = "Callable[[], None]"
+"""Called from time to time while a function is compiled; raises to stop it."""
+
+Programs: TypeAlias = "Mapping[str, Callable[[Check], Program]]"
+"""By name, how a function is compiled, once."""

@@ -28,7 +28,7 @@ from .graph import Order, order
 from .instructions import build
 from .lanes import Lanes, blank
 from .linking import Names, Scope
-from .nodes import Branch, Call, End, Jump, Latch, Meet, Node, Program, Return, Switch, Wait
+from .nodes import Branch, Call, Check, End, Jump, Latch, Meet, Node, Program, Return, Switch, Wait
 from .operands import reader
 from .unsupported import UnsupportedError
 from .warps import MEETINGS, warp_barrier
@@ -49,16 +49,17 @@ class _Block:
     cost: int = 0
 
 
-def compile_function(function: Function, names: Names) -> Program:
+def compile_function(function: Function, names: Names, check: Check) -> Program:
     """Return a function as a program.
 
     Args:
         function: with a body.
         names: of its module.
+        check: called from time to time; may raise to stop.
     """
     scope = Scope(function, names)
-    blocks = _blocks(function, scope)
-    found = order([block.successors for block in blocks])
+    blocks = _blocks(function, scope, check)
+    found = order([block.successors for block in blocks], check)
     return Program(
         function.name,
         tuple(_node(number, found, blocks) for number in range(len(found.sequence))),
@@ -85,7 +86,7 @@ def _node(number: int, found: Order, blocks: list[_Block]) -> Node:
     return Node(tuple(made.steps), end, max(1, made.cost))
 
 
-def _blocks(function: Function, scope: Scope) -> list[_Block]:
+def _blocks(function: Function, scope: Scope, check: Check) -> list[_Block]:
     """Return the basic blocks in the order of the text; the last one returns."""
     starts = _starts(function)
     number = {start: at for at, start in enumerate(starts)}
@@ -95,6 +96,7 @@ def _blocks(function: Function, scope: Scope) -> list[_Block]:
         stop = starts[at + 1] if at + 1 < len(starts) else len(function.instructions)
         following = at + 1
         for index in range(start, stop):
+            check()
             instruction = function.instructions[index]
             blocks[at].cost += 1
             if instruction.opcode in _CONTROL and not _is_builtin(instruction):

@@ -291,7 +291,7 @@ class Scheduler:
         Raises:
             TrapError: its registers or local variables do not fit.
         """
-        frame = Frame(self._programs[name](), parent, resume)
+        frame = Frame(self._programs[name](self._chunk.launch.check), parent, resume)
         if parent is not None:
             self._calls += 1
         self._registers += frame.program.register_bytes * self._chunk.threads
