@@ -15,7 +15,7 @@ What the driver's handlers call (this contract is stable):
 ``Memory(capacity)``
     The device's (and pinned host) memory, NumPy-backed, with a shadow that knows what is allocated, freed and
     written.  ``allocate(size, kind)``, ``free``, ``read``, ``write``, ``fill``, ``copy``, ``contains``,
-    ``leaked``; ``adopt`` for host memory that the caller owns.  Raises ``OutOfMemoryError``,
+    ``leaked`` (allocations), ``leaks`` (findings); ``adopt`` for host memory that the caller owns.  Raises ``OutOfMemoryError``,
     ``BadAddressError``.
 
 ``load_module(module, memory) -> Loaded``

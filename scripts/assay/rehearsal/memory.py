@@ -15,6 +15,7 @@ import numpy as np
 
 from .arrays import Addresses, Bytes
 from .errors import BadAddressError, OutOfMemoryError
+from .findings import Finding
 from .written import Written
 
 DEVICE_BASE = 1 << 48
@@ -76,6 +77,7 @@ class Memory:
         self._live: dict[int, Allocation] = {}
         self._starts: list[int] = []
         self._freed: dict[int, int] = {}
+        self._owed: dict[int, Finding] = {}
         self._table: Addresses | None = None
 
     def allocate(self, size: int, kind: str = "device") -> int:
@@ -125,6 +127,7 @@ class Memory:
         if allocation is None:
             raise BadAddressError(self.fault(address), address, 0)
         self._starts.remove(address)
+        self._owed.pop(address, None)
         self._table = None
         if allocation.kind != "adopted":
             self.used -= allocation.size
@@ -212,6 +215,19 @@ class Memory:
         """Return what is still allocated and was asked for by the host or by a kernel, oldest first."""
         return tuple(a for a in self._live.values() if a.kind not in {"module", "adopted"})
 
+    def owe(self, finding: Finding) -> None:
+        """Keep the finding that an allocation, at the finding's address, becomes if it is never freed."""
+        if finding.address is not None:
+            self._owed[finding.address] = finding
+
+    def leaks(self) -> tuple[Finding, ...]:
+        """Return a finding of kind ``leak`` for each of ``leaked``.
+
+        What a kernel's ``malloc`` returned has the kernel, the source line and the thread; what the host asked
+        for has the address alone.
+        """
+        return tuple(self._owed.get(a.address, _leak(a)) for a in self.leaked())
+
     def allocations(self) -> tuple[Allocation, ...]:
         """Return everything that is allocated, by address."""
         return tuple(self._live[start] for start in self._starts)
@@ -262,3 +278,8 @@ class Memory:
         self._freed[allocation.address] = allocation.size
         if len(self._freed) > _FREED_KEPT:
             del self._freed[next(iter(self._freed))]
+
+
+def _leak(allocation: Allocation) -> Finding:
+    message = f"{allocation.size} bytes at {allocation.address:#x} ({allocation.kind}) are still allocated"
+    return Finding("leak", message, "", address=allocation.address)

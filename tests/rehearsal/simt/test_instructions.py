@@ -469,3 +469,7 @@ def test_device_memory_from_malloc_is_given_back_or_told() -> None:
     assert device.run("k", 1, THREADS, "Q", out).findings == ()
     assert device.download(out, np.uint32, THREADS).tolist() == list(range(THREADS))
     assert [a.kind for a in device.memory.leaked()] == ["device", "heap"]
+    host, kernel = device.memory.leaks()
+    assert (host.kind, host.kernel, host.address) == ("leak", "", out)
+    assert (kernel.kind, kernel.kernel, kernel.thread) == ("leak", "k", (5, 0, 0))
+    assert kernel.ptx_line > 0

@@ -81,11 +81,15 @@ _HEAP_ALIGNMENT = 16
 
 def _malloc(call: Call, lanes: Lanes) -> None:
     """Give every thread a piece of global memory of its own, or 0 where there is none left."""
-    memory = lanes.chunk.launch.memory
+    memory, recorder = lanes.chunk.launch.memory, lanes.chunk.launch.recorder
     addresses = np.zeros(lanes.count, np.uint64)
+    sizes, threads = call.argument(lanes, 0).tolist(), lanes.threads().tolist()
     with contextlib.suppress(OutOfMemoryError):
-        for number, size in enumerate(call.argument(lanes, 0).tolist()):
-            addresses[number] = memory.allocate(max(size, _HEAP_ALIGNMENT), "heap")
+        for number, (size, thread) in enumerate(zip(sizes, threads, strict=True)):
+            address = memory.allocate(max(size, _HEAP_ALIGNMENT), "heap")
+            addresses[number] = address
+            message = f"{size} bytes at {address:#x} from malloc are still allocated"
+            memory.owe(recorder.finding("leak", call.site, message, lanes.chunk, thread, address))
     call.answer(lanes, addresses)
 
 

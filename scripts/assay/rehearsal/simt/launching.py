@@ -28,9 +28,9 @@ CONTENDED_THREADS = 1 << 9
 """As above, for kernels that compare and swap: of all threads at an address one gets on at a time."""
 
 _HEAP = 30 << 20
-"""Bytes, allocated once and freed at once.  From then on glibc's malloc keeps what chunks free for the next ones
-(its threshold for giving memory back follows the largest block freed, up to 32 MiB) instead of faulting every
-page in again: kernels over many values take half the time."""
+"""Bytes, allocated once and freed at once.  From then on glibc's malloc keeps what chunks free for the next
+ones (its threshold for giving memory back follows the largest block freed, up to 32 MiB) instead of faulting
+every page in again: kernels over many values take half the time."""
 
 _GRID = (2**31 - 1, 65535, 65535)
 _BLOCK = (1024, 1024, 64)

@@ -56,11 +56,15 @@ class Recorder:
             known = self._found[key]
             self._found[key] = replace(known, count=known.count + count)
         elif len(self._found) < self._most:
-            block, place = chunk.place(thread)
-            file = self._files.get(site.location.file, "")
-            self._found[key] = Finding(
-                kind, message, self.kernel, file, site.location.line, site.line, block, place, address, count
-            )
+            self._found[key] = replace(self.finding(kind, site, message, chunk, thread, address), count=count)
+
+    def finding(  # noqa: PLR0913, PLR0917  # as above
+        self, kind: str, site: Instruction, message: str, chunk: Chunk, thread: int, address: int | None
+    ) -> Finding:
+        """Return a finding of one thread of a chunk, without recording it."""
+        block, place = chunk.place(thread)
+        file = self._files.get(site.location.file, "")
+        return Finding(kind, message, self.kernel, file, site.location.line, site.line, block, place, address)
 
     def where(self, site: Instruction) -> str:
         """Return an instruction's place as words for a message."""
