@@ -134,7 +134,7 @@ def test_a_refused_read_names_the_file(root: Path, monkeypatch: pytest.MonkeyPat
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(StorageError, match=r"cannot read .*real: Permission denied"):
         View(root).read_bytes("/usr/lib/real", 10)
 
