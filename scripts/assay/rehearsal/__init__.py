@@ -15,8 +15,8 @@ What the driver's handlers call (this contract is stable):
 ``Memory(capacity)``
     The device's (and pinned host) memory, NumPy-backed, with a shadow that knows what is allocated, freed and
     written.  ``allocate(size, kind)``, ``free``, ``read``, ``write``, ``fill``, ``copy``, ``contains``,
-    ``leaked`` (allocations), ``leaks`` (findings); ``adopt`` for host memory that the caller owns.  Raises ``OutOfMemoryError``,
-    ``BadAddressError``.
+    ``leaked`` (allocations), ``leaks`` (findings); ``adopt`` for host memory that the caller owns.  Raises
+    ``OutOfMemoryError``, ``BadAddressError``.
 
 ``load_module(module, memory) -> Loaded``
     Places the module-scope variables; ``loaded.variables[name]`` has ``address`` and ``size``,

@@ -223,8 +223,8 @@ class Memory:
     def leaks(self) -> tuple[Finding, ...]:
         """Return a finding of kind ``leak`` for each of ``leaked``.
 
-        What a kernel's ``malloc`` returned has the kernel, the source line and the thread; what the host asked
-        for has the address alone.
+        What a kernel's ``malloc`` returned has kernel, source line and thread; what the host asked for has
+        the address alone.
         """
         return tuple(self._owed.get(a.address, _leak(a)) for a in self.leaked())
 
