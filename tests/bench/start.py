@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -26,9 +27,11 @@ def verify_start(project: Path) -> Line:
     Raises:
         FileNotFoundError: no bundle is released, so there is nothing to measure.
     """
-    bundles = sorted((project / "receipts").glob("*.tar"), key=lambda path: path.stat().st_size)
+    receipts = project / "receipts"
+    released = re.findall(r"^\| `([^`]+\.tar)` \|", (receipts / "README.md").read_text("utf-8"), re.MULTILINE)
+    bundles = sorted((receipts / name for name in released), key=lambda path: path.stat().st_size)
     if not bundles:
-        raise FileNotFoundError(f"{project / 'receipts'} holds no bundle to verify")
+        raise FileNotFoundError(f"{receipts} holds no released bundle to verify")
     largest = bundles[-1]
     (verify,) = alternate(TURNS, _running(_assay("verify", str(largest), "--accept", "unanchored")))
     return bounded(f"assay verify ({largest.stat().st_size / 1e6:.1f} MB)", verify, VERIFY_S)
