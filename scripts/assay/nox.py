@@ -72,12 +72,18 @@ def verify(session: nox.Session) -> None:
     if session.posargs:
         assay(session, "verify", *session.posargs)
         return
-    table = Path("receipts", "README.md")
-    released = _RELEASED.findall(table.read_text("utf-8")) if table.is_file() else []
-    if not released:
-        session.error(f"{table} names no bundle, so nothing was verified; name one: nox -s verify -- FILE")
-    for name, digest in released:
-        assay(session, "verify", str(table.with_name(name)), "--expect-digest", digest)
+    receipts = Path("receipts")
+    named = released(receipts)
+    if not named:
+        session.error(f"{receipts} names no bundle, so nothing was verified; name one: nox -s verify -- FILE")
+    for name, digest in named.items():
+        assay(session, "verify", str(receipts / name), "--expect-digest", digest)
+
+
+def released(receipts: Path) -> dict[str, str]:
+    """Return the digest by name of every bundle that the table in ``receipts/README.md`` names."""
+    table = receipts / "README.md"
+    return dict(_RELEASED.findall(table.read_text("utf-8"))) if table.is_file() else {}
 
 
 def peers(session: nox.Session) -> None:

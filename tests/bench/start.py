@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from assay.nox import released
 from tests.bench.measure import Line, alternate, bounded, compared
 
 TURNS = 30
@@ -28,8 +28,7 @@ def verify_start(project: Path) -> Line:
         FileNotFoundError: no bundle is released, so there is nothing to measure.
     """
     receipts = project / "receipts"
-    released = re.findall(r"^\| `([^`]+\.tar)` \|", (receipts / "README.md").read_text("utf-8"), re.MULTILINE)
-    bundles = sorted((receipts / name for name in released), key=lambda path: path.stat().st_size)
+    bundles = sorted((receipts / name for name in released(receipts)), key=lambda path: path.stat().st_size)
     if not bundles:
         raise FileNotFoundError(f"{receipts} holds no released bundle to verify")
     largest = bundles[-1]

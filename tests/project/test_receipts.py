@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
+from assay import nox
 from assay.evidence.verify import verify_bundle
 from assay.model import Tier, Verdict
 from tests.project.files import PROJECT, list_tracked
 
 RECEIPTS = PROJECT / "receipts"
-NAMED = dict(
-    re.findall(
-        r"^\| `([^`]+\.tar)` \| `([0-9a-f]{64})` \|", (RECEIPTS / "README.md").read_text(), re.MULTILINE
-    )
-)
+NAMED = nox.released(RECEIPTS)
 
 MAX_BYTES = 5_000_000
 """A released bundle stays small enough to be kept in the repository."""
