@@ -18,7 +18,6 @@ from assay.gates.compilers import (
     with_origin,
 )
 from assay.gates.context import Context
-from assay.gates.drivers import driver_facts, libcuda_facts
 from assay.gates.files import is_quoted, record
 from assay.gates.layout import (
     Toolkit,
@@ -33,6 +32,7 @@ from assay.gates.layout import (
     wanted_builtins,
 )
 from assay.gates.probes import Said, probes_of
+from assay.gates.toolkit_driver import driver_facts, libcuda_facts
 from assay.judge.selected import FOLDER
 from assay.judge.toolkit import PARTS
 from assay.machine import Machine

@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.judge.abi import libc_conflicts
 from assay.judge.case import Case
 from assay.judge.catalogue import finding
+from assay.judge.libc import libc_conflicts
 from assay.judge.reading import flag, mapping, text, texts
 from assay.judge.selected import EXECUTABLE, FILE, HOST_LIBRARY, LIBPYTHON, readable
 from assay.judge.variables import VARIABLES, Form, examined_here

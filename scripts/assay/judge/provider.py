@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.judge.abi import libc_conflicts
 from assay.judge.case import Case
 from assay.judge.catalogue import finding
+from assay.judge.libc import libc_conflicts
 from assay.judge.reading import MalformedFacts, flag, mapping, number, objects, text, texts
 from assay.judge.selected import FILE, MISSING, UNREADABLE
 from assay.model import Facts, Finding, Platform

@@ -12,14 +12,14 @@ Facts (``gates.toolkit`` writes them)::
     loaded {nvrtc: {path, origin, found_via}}      what cuda.pathfinder would load
     builtins {wanted, beside[]}      the builtins that NVRTC names, and those that lie beside it
     compiler, range, msvc            described in ``judge.compiler``
-    driver, devices[], libcuda       described in ``judge.driver``
+    driver, devices[], libcuda       described in ``judge.toolkit_driver``
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.judge import compiler, driver
+from assay.judge import compiler, toolkit_driver
 from assay.judge.case import Case
 from assay.judge.catalogue import finding
 from assay.judge.reading import MalformedFacts, flag, get, mapping, text, texts
@@ -59,9 +59,9 @@ def judge(case: Case, facts: Facts) -> tuple[Finding, ...]:
         *_processor(facts),
         *compiler.judge_nvcc(facts),
         *compiler.judge_host(case, facts),
-        *driver.judge_driver(case, facts),
-        *driver.judge_architectures(case, facts),
-        *driver.judge_libcuda(facts),
+        *toolkit_driver.judge_driver(case, facts),
+        *toolkit_driver.judge_architectures(case, facts),
+        *toolkit_driver.judge_libcuda(facts),
     )
 
 

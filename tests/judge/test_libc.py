@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.judge.abi import libc_conflicts
+from assay.judge.libc import libc_conflicts
 from assay.model import Facts
 
 GLIBC = {"format": "elf", "needed": ["libc.so.6"], "glibc_needed": "2.28", "interpreter": ""}

@@ -1,6 +1,6 @@
 """Observes the driver that a toolkit has to fit: its version, its devices, and the libcuda that would load.
 
-The facts are described in ``assay.judge.driver``.
+The facts are described in ``assay.judge.toolkit_driver``.
 """
 
 from __future__ import annotations

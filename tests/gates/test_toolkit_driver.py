@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.gates.drivers import has_driver, windows_version
+from assay.gates.toolkit_driver import has_driver, windows_version
 from tests.machines.building import Builder
 
 NVRM = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\n"
