@@ -20,6 +20,7 @@ class Entry:
         remedy: what to do.
         reference: the specification, manual or law behind it.
         remedies: another remedy on some platforms.
+        explains: ids of findings that follow from this one where both are there, and go with it.
     """
 
     id: str
@@ -29,3 +30,4 @@ class Entry:
     remedy: str
     reference: str
     remedies: Mapping[Platform, str] = field(default_factory=dict)
+    explains: tuple[str, ...] = ()
