@@ -9,6 +9,7 @@ import pytest
 
 from assay.evidence.bar import moves
 from assay.evidence.moves import Direction
+from assay.model import Platform
 from assay.plan import Plan, parse_plan
 from tests.plan.support import SHA, STAGES, changed, plan_table
 
@@ -124,5 +125,45 @@ def test_what_is_lower_stands_first() -> None:
     assert moves(parse_plan(plan_table()), parse_plan(table))[0].to_json() == {
         "direction": "lowered",
         "path": "tier.linux",
+        "platform": "linux",
         "text": "physical became rehearsal",
+        "used": True,
     }
+
+
+ON_WSL: dict[str, tuple[str, Any]] = {
+    "chains": ("chains", {"linux": ["pipeline"], "wsl": ["pipeline"]}),
+    "versions": ("versions.wsl", {"python": ">=3.11"}),
+    "tier": ("tiers", {"wsl": "wsl"}),
+    "provider": ("provider", [{**PIN, "sha256": SHA}, {**OTHER_PIN, "platform": "wsl"}]),
+    "backend": ("backend.wsl", "Vulkan"),
+    "software-adapters": ("software-adapters", {"wsl": ["llvmpipe"]}),
+}
+
+
+@pytest.mark.parametrize(("path", "value"), ON_WSL.values(), ids=ON_WSL)
+def test_what_moved_only_where_neither_run_was_is_named_with_its_platform_behind_the_rest(
+    path: str, value: object
+) -> None:
+    old, new = parse_plan(plan_table()), parse_plan({**changed(path, value), "smoke": ["true"]})
+    used, away = moves(old, new, [Platform.LINUX])
+    assert (used.path, used.platform, used.used) == ("smoke", None, True)
+    assert (away.platform, away.used) == (Platform.WSL, False)
+    assert away.path.split(".")[1] == "wsl"
+    assert {move.used for move in moves(old, new, [Platform.LINUX, Platform.WSL])} == {True}
+
+
+def test_the_tier_of_two_runs_on_linux_is_that_of_linux_first() -> None:
+    old, new = parse_plan(plan_table()), of("tier", "rehearsal")
+    found = moves(old, new, [Platform.LINUX])
+    assert [(move.path, move.used) for move in found] == [
+        ("tier.linux", True),
+        ("tier.macos", False),
+        ("tier.windows", False),
+        ("tier.wsl", False),
+    ]
+
+
+def test_a_toolset_is_asked_on_windows_alone() -> None:
+    (move,) = moves(parse_plan(plan_table()), of("msvc-toolset", "14.44"), [Platform.LINUX])
+    assert (move.platform, move.used) == (Platform.WINDOWS, False)

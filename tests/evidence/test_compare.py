@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import zipfile
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assay import canonical
 from assay.cli import main
 from assay.evidence.bundle import write_bundle
+from assay.evidence.claimed import NO_CLAIMS, ClaimChanges, compare_claims
 from assay.evidence.compare import Comparison, compare_bundles
 from assay.evidence.compared import comparison_lines
 from assay.evidence.timings import Timing, spread_of
 from assay.judge import table
+from assay.judge.claims import Established
 from assay.model import Facts, Json, Tier
 from assay.plan import Plan
 from tests.evidence import support
 from tests.evidence.forging import forge
-from tests.evidence.support import PASSING, TWO_RULES, Gate, found, make_run, plan, rows
+from tests.evidence.support import GATES, PASSING, TWO_RULES, Gate, found, make_run, plan, rows
 
 MS = 10**6
 NOTHING: Mapping[str, Gate] = MappingProxyType({})
@@ -54,7 +60,8 @@ def test_two_runs_that_qualify_the_same_are_the_same(tmp_path: Path) -> None:
     comparison = compared(tmp_path)
     assert (comparison.exit_code, comparison.same_subject, comparison.bar) == (0, True, ())
     assert not any(comparison.changes.values())
-    assert [old == new for old, new in comparison.claims] == [True] * 7
+    assert len(comparison.claims.kept) == 7
+    assert comparison.claims == ClaimChanges(kept=comparison.new.claims.established)
     lines = list(comparison_lines(comparison))
     assert lines[-1] == "subject: the same"
     assert "the bar: the same plan" in lines
@@ -77,15 +84,105 @@ def test_claims_are_gained_lost_and_kept(tmp_path: Path) -> None:
     assert [each["id"] for each in document["gained"]] == ["linted"]
     assert [each["id"] for each in document["lost"]] == ["chain-exact"]
     lines = list(comparison_lines(comparison))
-    assert "  gained: the code is clean [lint]" in lines
-    assert "  lost:   the chain is exact [chain]" in lines
-    assert "  kept:   lint holds [lint]" in lines
+    assert "  gained:  the code is clean [lint]" in lines
+    assert "  lost:    the chain is exact [chain]" in lines
+    assert "  kept:    lint holds [lint]" in lines
     assert any(line.startswith("  lowered  claim: claim ") for line in lines)
+
+
+def _naming(monkeypatch: pytest.MonkeyPatch, gate: str) -> None:
+    """Let a gate's sentence name one of its facts, as those of real gates do."""
+
+    def claim(_case: object, facts: Facts) -> str:
+        return f"{gate} holds on {facts['named']}"
+
+    named = [dataclasses.replace(row, claim=claim) if row.name == gate else row for row in rows()]
+    monkeypatch.setattr(table, "GATES", tuple(named))
+
+
+NAMED = {
+    "driver": ("chain", "driver 580.159.04", "driver 580.95.05"),
+    "digest": ("provider", "SHA-256 aa", "SHA-256 bb"),
+    "version": ("environment", "CPython 3.12.3", "CPython 3.12.4"),
+    "tree": ("build", "revision c (clean)", "revision c (not clean)"),
+}
+
+
+@pytest.mark.parametrize(("gate", "before", "after"), NAMED.values(), ids=NAMED)
+def test_a_claim_that_names_something_else_is_changed_and_both_sentences_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gate: str, before: str, after: str
+) -> None:
+    _naming(monkeypatch, gate)
+    comparison = compared(tmp_path, with_facts(gate, named=before), with_facts(gate, named=after))
+    assert (comparison.claims.gained, comparison.claims.lost) == ((), ())
+    kept = [claim.id for claim in comparison.claims.kept]
+    assert kept == [*(each for each in GATES if each != gate), "chain-exact"]
+    document = comparison.to_json()["claims"]
+    assert isinstance(document, dict)
+    assert document["changed"] == [
+        {
+            "new": {"gates": [gate], "id": gate, "text": f"{gate} holds on {after}"},
+            "old": {"gates": [gate], "id": gate, "text": f"{gate} holds on {before}"},
+        }
+    ]
+    lines = list(comparison_lines(comparison))
+    at = lines.index(f"  changed: {gate} holds on {before} [{gate}]")
+    assert lines[at + 1] == f"       to: {gate} holds on {after} [{gate}]"
+
+
+def test_a_claim_of_the_plan_that_rests_on_fewer_gates_is_changed(tmp_path: Path) -> None:
+    def claimed(*gates: str) -> Plan:
+        return plan(claim=[{"id": "whole", "text": "all is well", "gates": list(gates)}])
+
+    comparison = compared(tmp_path, plans=(claimed("chain", "lint"), claimed("chain")))
+    assert [(old.gates, new.gates) for old, new in comparison.claims.changed] == [
+        (("chain", "lint"), ("chain",))
+    ]
+    assert [claim.id for claim in comparison.claims.kept] == list(GATES)
+
+
+def test_a_claim_under_another_name_says_the_same(tmp_path: Path) -> None:
+    def claimed(name: str) -> Plan:
+        return plan(claim=[{"id": name, "text": "all is well", "gates": ["chain"]}])
+
+    comparison = compared(tmp_path, plans=(claimed("one"), claimed("other")))
+    assert comparison.claims == ClaimChanges(kept=comparison.new.claims.established)
+
+
+CLAIMS = st.lists(
+    st.builds(
+        Established,
+        st.sampled_from(["chain", "lint", "own"]),
+        st.sampled_from(["holds", "holds on A", "holds on B"]),
+        st.sampled_from([("chain",), ("lint",), ("chain", "lint")]),
+    ),
+    max_size=6,
+)
+
+
+@given(CLAIMS, CLAIMS)
+def test_every_claim_has_one_place_and_only_what_says_the_same_is_kept(
+    old: list[Established], new: list[Established]
+) -> None:
+    found = compare_claims(old, new)
+    assert Counter(new) == Counter([*found.kept, *found.gained, *(each for _, each in found.changed)])
+    said = Counter((each.text, each.gates) for each in old)
+    assert Counter((each.text, each.gates) for each in found.kept) == said & Counter(
+        (each.text, each.gates) for each in new
+    )
+    before = Counter((each.text, each.gates) for each in found.lost)
+    before += Counter((each.text, each.gates) for each, _ in found.changed)
+    assert before == said - Counter((each.text, each.gates) for each in found.kept)
+    for one, other in found.changed:
+        assert one.id == other.id
+        assert (one.text, one.gates) != (other.text, other.gates)
+    assert not {each.id for each in found.gained} & {each.id for each in found.lost}
+    assert Counter(compare_claims(new, old).lost) == Counter(found.gained)
 
 
 def test_a_rejected_run_loses_every_claim(tmp_path: Path) -> None:
     comparison = compared(tmp_path, new=with_facts("lint", findings=[found()]))
-    assert all(new is None for _, new in comparison.claims)
+    assert comparison.claims == ClaimChanges(lost=comparison.old.claims.established)
     assert comparison.exit_code == 1
     assert changes(comparison, "outcomes") == [
         ("changed", "lint", "passed", "failed"),
@@ -108,7 +205,7 @@ def test_a_broken_bundle_is_not_compared(tmp_path: Path) -> None:
     for pair in ((honest, broken), (broken, honest)):
         comparison = compare_bundles(*pair)
         assert (comparison.exit_code, comparison.intact, comparison.same_subject) == (4, False, False)
-        assert comparison.claims == ()
+        assert comparison.claims == NO_CLAIMS
         text = "\n".join(comparison_lines(comparison))
         assert "not compared" in text
         assert "lint.exit" in text

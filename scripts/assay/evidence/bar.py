@@ -2,18 +2,23 @@
 
 Each rule reads one key of the plan.  A key in which two plans differ and of which no rule says more is named
 as changed, so that nothing is ever passed over.
+
+A plan is for all platforms, and so is its bar: what is asked less on one of them lets other releases through,
+wherever these two runs were.  So nothing is left out; but who compares two runs on Linux asks first what was
+asked of them, and what moved only where neither was stands behind all that, said to be so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import dataclasses
+from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
 
 from assay.evidence.moves import Direction, Move, changed, demand, fewer_is_lower, more_is_lower
 from assay.model import Platform, Tier
 from assay.plan import Chain, Plan, plan_json
 from assay.plan.ranges import admits_more
-from assay.plan.values import CommandGate, Stage
+from assay.plan.values import CommandGate, ProviderPin, Stage
 
 _STRENGTH = (Tier.REHEARSAL, Tier.WSL, Tier.PHYSICAL)
 """From the least that a tier shows to the most."""
@@ -22,8 +27,14 @@ _STRENGTH = (Tier.REHEARSAL, Tier.WSL, Tier.PHYSICAL)
 Rule = Callable[[Plan, Plan], Iterator[Move]]
 
 
-def moves(old: Plan, new: Plan) -> tuple[Move, ...]:
-    """Return every move of the bar from the old plan to the new, the lowered first."""
+def moves(old: Plan, new: Plan, seen: Collection[Platform] = tuple(Platform)) -> tuple[Move, ...]:
+    """Return every move of the bar from the old plan to the new, the lowered first.
+
+    Args:
+        old: the earlier plan.
+        new: the later plan.
+        seen: the platforms that the two runs were on; moves on others alone stand behind all the rest.
+    """
     before, after = plan_json(old), plan_json(new)
     found: list[Move] = []
     for key in sorted({*before, *after}):
@@ -31,10 +42,22 @@ def moves(old: Plan, new: Plan) -> tuple[Move, ...]:
             continue
         said = tuple(_RULES[key](old, new)) if key in _RULES else ()
         found += said or (Move(Direction.CHANGED, key, "is otherwise"),)
+    told = [dataclasses.replace(each, used=each.platform in {None, *seen}) for each in dict.fromkeys(found)]
     order = list(Direction)
     return tuple(
-        sorted(dict.fromkeys(found), key=lambda move: (order.index(move.direction), move.path, move.text))
+        sorted(told, key=lambda each: (not each.used, order.index(each.direction), each.path, each.text))
     )
+
+
+def _by_platform(compare: Callable[[Platform, Plan, Plan], Iterator[Move]]) -> Rule:
+    """Return the rule of a key that asks something of each platform."""
+
+    def rule(old: Plan, new: Plan) -> Iterator[Move]:
+        for platform in Platform:
+            for move in compare(platform, old, new):
+                yield dataclasses.replace(move, platform=platform)
+
+    return rule
 
 
 def _gates(old: Plan, new: Plan) -> Iterator[Move]:
@@ -42,14 +65,13 @@ def _gates(old: Plan, new: Plan) -> Iterator[Move]:
     yield from fewer_is_lower("gates", "gate", old.gates, new.gates)
 
 
-def _tier(old: Plan, new: Plan) -> Iterator[Move]:
-    """Compare the planned tiers."""
-    for platform in Platform:
-        before, after = old.tier_on(platform), new.tier_on(platform)
-        if before is not after:
-            lower = _STRENGTH.index(after) < _STRENGTH.index(before)
-            direction = Direction.LOWERED if lower else Direction.RAISED
-            yield Move(direction, f"tier.{platform.value}", f"{before.value} became {after.value}")
+def _tier(platform: Platform, old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare the tier that is planned for a platform."""
+    before, after = old.tier_on(platform), new.tier_on(platform)
+    if before is not after:
+        lower = _STRENGTH.index(after) < _STRENGTH.index(before)
+        direction = Direction.LOWERED if lower else Direction.RAISED
+        yield Move(direction, f"tier.{platform.value}", f"{before.value} became {after.value}")
 
 
 def _release(old: Plan, new: Plan) -> Iterator[Move]:
@@ -75,13 +97,11 @@ def _modules(old: Plan, new: Plan) -> Iterator[Move]:
     yield from fewer_is_lower("modules", "module", old.modules, new.modules)
 
 
-def _versions(old: Plan, new: Plan) -> Iterator[Move]:
-    """Compare the required versions, platform by platform."""
-    for platform in Platform:
-        before, after = old.versions.get(platform, {}), new.versions.get(platform, {})
-        for name in sorted({*before, *after}):
-            path = f"versions.{platform.value}.{name}"
-            yield from _requirement(path, before.get(name), after.get(name))
+def _versions(platform: Platform, old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare the versions that are required on a platform."""
+    before, after = old.versions.get(platform, {}), new.versions.get(platform, {})
+    for name in sorted({*before, *after}):
+        yield from _requirement(f"versions.{platform.value}.{name}", before.get(name), after.get(name))
 
 
 def _requirement(path: str, old: str | None, new: str | None) -> Iterator[Move]:
@@ -101,19 +121,22 @@ def _requirement(path: str, old: str | None, new: str | None) -> Iterator[Move]:
         yield Move(Direction.CHANGED, path, f"{old} became {new}, which admits the same")
 
 
-def _providers(old: Plan, new: Plan) -> Iterator[Move]:
-    """Compare the provider pins: each is one more digest that is accepted."""
-    before = {(pin.platform.value, pin.sha256): pin for pin in old.providers}
-    after = {(pin.platform.value, pin.sha256): pin for pin in new.providers}
-    for platform in Platform:
-        gone = [sha256 for where, sha256 in before if where == platform and (where, sha256) not in after]
-        came = [sha256 for where, sha256 in after if where == platform and (where, sha256) not in before]
-        yield from _pins(f"provider.{platform.value}", gone, came)
-    for key in before.keys() & after.keys():
-        path, one, other = f"provider.{key[0]}.{key[1]}", before[key], after[key]
+def _providers(platform: Platform, old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare the provider pins of a platform: each is one more digest that is accepted."""
+    before, after = _pinned(platform, old), _pinned(platform, new)
+    gone = [sha256 for sha256 in before if sha256 not in after]
+    came = [sha256 for sha256 in after if sha256 not in before]
+    yield from _pins(f"provider.{platform.value}", gone, came)
+    for sha256 in before.keys() & after.keys():
+        path, one, other = f"provider.{platform.value}.{sha256}", before[sha256], after[sha256]
         yield from fewer_is_lower(f"{path}.symbols", "symbol", one.symbols, other.symbols)
         for name in ("name", "interface", "url"):
             yield from changed(f"{path}.{name}", getattr(one, name), getattr(other, name))
+
+
+def _pinned(platform: Platform, plan: Plan) -> dict[str, ProviderPin]:
+    """Return a platform's pins by digest (hex)."""
+    return {pin.sha256: pin for pin in plan.providers if pin.platform is platform}
 
 
 def _pins(path: str, gone: list[str], came: list[str]) -> Iterator[Move]:
@@ -125,27 +148,22 @@ def _pins(path: str, gone: list[str], came: list[str]) -> Iterator[Move]:
     yield from (Move(Direction.LOWERED, path, f"pin {each} accepted as well") for each in came[replaced:])
 
 
-def _by_platform(key: str, old: Mapping[Platform, str], new: Mapping[Platform, str]) -> Iterator[Move]:
-    """Compare one demand a platform."""
-    for platform in Platform:
-        yield from demand(f"{key}.{platform.value}", old.get(platform), new.get(platform))
-
-
-def _backend(old: Plan, new: Plan) -> Iterator[Move]:
-    """Compare the graphics interfaces that wgpu must use."""
-    yield from _by_platform("backend", old.backend, new.backend)
+def _backend(platform: Platform, old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare the graphics interface that wgpu must use on a platform."""
+    interfaces = old.backend.get(platform), new.backend.get(platform)
+    yield from demand(f"backend.{platform.value}", *interfaces)
 
 
 def _toolset(old: Plan, new: Plan) -> Iterator[Move]:
-    """Compare the MSVC toolset."""
-    yield from demand("msvc-toolset", old.msvc_toolset, new.msvc_toolset)
+    """Compare the MSVC toolset, which only Windows has."""
+    for move in demand("msvc-toolset", old.msvc_toolset, new.msvc_toolset):
+        yield dataclasses.replace(move, platform=Platform.WINDOWS)
 
 
-def _software(old: Plan, new: Plan) -> Iterator[Move]:
-    """Compare the software adapters that are allowed."""
-    for platform in Platform:
-        names = old.software_adapters.get(platform, ()), new.software_adapters.get(platform, ())
-        yield from more_is_lower(f"software-adapters.{platform.value}", "adapter", *names)
+def _software(platform: Platform, old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare the software adapters that are allowed on a platform."""
+    names = old.software_adapters.get(platform, ()), new.software_adapters.get(platform, ())
+    yield from more_is_lower(f"software-adapters.{platform.value}", "adapter", *names)
 
 
 def _environment(old: Plan, new: Plan) -> Iterator[Move]:
@@ -154,11 +172,10 @@ def _environment(old: Plan, new: Plan) -> Iterator[Move]:
     yield from more_is_lower("allow-environment", "variable", *names)
 
 
-def _chains(old: Plan, new: Plan) -> Iterator[Move]:
-    """Compare the chains that must run, platform by platform."""
-    for platform in Platform:
-        names = old.chains.get(platform, ()), new.chains.get(platform, ())
-        yield from fewer_is_lower(f"chains.{platform.value}", "chain", *names)
+def _chains(platform: Platform, old: Plan, new: Plan) -> Iterator[Move]:
+    """Compare the chains that must run on a platform."""
+    names = old.chains.get(platform, ()), new.chains.get(platform, ())
+    yield from fewer_is_lower(f"chains.{platform.value}", "chain", *names)
 
 
 def _kernels(old: Plan, new: Plan) -> Iterator[Move]:
@@ -255,8 +272,8 @@ _RULES: Mapping[str, Rule] = MappingProxyType(
         "allow-environment": _environment,
         "allow-unclean-tree": _unclean,
         "architectures": _architectures,
-        "backend": _backend,
-        "chains": _chains,
+        "backend": _by_platform(_backend),
+        "chains": _by_platform(_chains),
         "claim": _claims,
         "command": _commands,
         "deadlines": _deadlines,
@@ -265,13 +282,13 @@ _RULES: Mapping[str, Rule] = MappingProxyType(
         "kernels": _kernels,
         "modules": _modules,
         "msvc-toolset": _toolset,
-        "provider": _providers,
+        "provider": _by_platform(_providers),
         "release": _release,
         "smoke": _smoke,
-        "software-adapters": _software,
-        "tier": _tier,
-        "tiers": _tier,
-        "versions": _versions,
+        "software-adapters": _by_platform(_software),
+        "tier": _by_platform(_tier),
+        "tiers": _by_platform(_tier),
+        "versions": _by_platform(_versions),
     }
 )
 """What each key of the plan means for the bar."""

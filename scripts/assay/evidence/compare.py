@@ -11,17 +11,14 @@ from pathlib import Path
 from assay.evidence.asking import Wanted
 from assay.evidence.bar import moves
 from assay.evidence.changes import Change, Kind, fact_changes
+from assay.evidence.claimed import NO_CLAIMS, ClaimChanges, compare_claims
 from assay.evidence.kept import artifact_changes
 from assay.evidence.moves import Move
 from assay.evidence.steps import Run
 from assay.evidence.timings import Timing, spread_of, timings
 from assay.evidence.verification import Integrity, Verification
 from assay.evidence.verify import verifying
-from assay.judge.claims import Established
 from assay.model import Json
-
-Claim = tuple[Established | None, Established | None]
-"""One claim in the old and in the new run; None where it is not established."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class Comparison:
     Attributes:
         old: the earlier bundle, verified.
         new: the later bundle, verified.
-        claims: every claim that either establishes.
+        claims: every claim that either establishes, compared by what it says.
         bar: how the plan's demands moved.
         changes: what changed, by section, in the order in which it is read.
         timings: how long things took.
@@ -39,7 +36,7 @@ class Comparison:
 
     old: Verification
     new: Verification
-    claims: tuple[Claim, ...] = ()
+    claims: ClaimChanges = NO_CLAIMS
     bar: tuple[Move, ...] = ()
     changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
     timings: tuple[Timing, ...] = ()
@@ -70,11 +67,7 @@ class Comparison:
             "schema": "assay/comparison/1",
             "bar": [move.to_json() for move in self.bar],
             "changes": {name: [each.to_json() for each in found] for name, found in self.changes.items()},
-            "claims": {
-                "gained": [_claim_json(new) for old, new in self.claims if old is None],
-                "kept": [_claim_json(new) for old, new in self.claims if old is not None and new is not None],
-                "lost": [_claim_json(old) for old, new in self.claims if new is None],
-            },
+            "claims": self.claims.to_json(),
             "exit_code": self.exit_code,
             "new": self.new.to_json(),
             "old": self.old.to_json(),
@@ -106,26 +99,17 @@ def compare_bundles(old: Path, new: Path, now: datetime | None = None) -> Compar
         return Comparison(
             old=one,
             new=other,
-            claims=tuple(_claims(one, other)),
-            bar=moves(old_run.document.plan, new_run.document.plan),
+            claims=compare_claims(one.claims.established, other.claims.established),
+            bar=_bar(old_run, new_run),
             changes=_changes(one, old_run, other, new_run),
             timings=timings(old_run, new_run),
         )
 
 
-def _claims(old: Verification, new: Verification) -> Iterator[Claim]:
-    """Yield every established claim of either bundle, those of the new first."""
-    before, after = _by_id(old.claims.established), _by_id(new.claims.established)
-    yield from ((before.get(key), claim) for key, claim in after.items())
-    yield from ((claim, None) for key, claim in before.items() if key not in after)
-
-
-def _by_id(claims: tuple[Established, ...]) -> dict[tuple[str, int], Established]:
-    """Return claims by id; a gate's own stands before one of the plan that has the gate's name."""
-    found: dict[tuple[str, int], Established] = {}
-    for claim in claims:
-        found[claim.id, sum(claim.id == name for name, _ in found)] = claim
-    return found
+def _bar(old: Run, new: Run) -> tuple[Move, ...]:
+    """Return how the plan's demands moved, those on platforms that neither run was on behind the others."""
+    seen = frozenset({old.document.platform, new.document.platform})
+    return moves(old.document.plan, new.document.plan, seen)
 
 
 def _changes(one: Verification, old: Run, other: Verification, new: Run) -> dict[str, tuple[Change, ...]]:
@@ -168,8 +152,3 @@ def _outcomes(one: Verification, other: Verification) -> Iterator[Change]:
         yield Change("tier", Kind.CHANGED, tiers[0], tiers[1])
     if one.verdict is not other.verdict:
         yield Change("verdict", Kind.CHANGED, one.verdict.value, other.verdict.value)
-
-
-def _claim_json(claim: Established | None) -> Json:
-    """Return a claim's JSON form."""
-    return {"gates": list(claim.gates), "id": claim.id, "text": claim.text} if claim else None

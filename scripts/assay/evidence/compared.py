@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.evidence.changes import Change
+from assay.evidence.claimed import NO_CLAIMS
 from assay.evidence.compare import Comparison
 from assay.evidence.show import plain, problem_lines
 from assay.evidence.timings import Timing, median, spread_of
@@ -41,16 +42,16 @@ def _bundle(letter: str, verified: Verification) -> Iterator[str]:
 
 
 def _claims(found: Comparison) -> Iterator[str]:
-    """Yield claims gained, lost and kept."""
+    """Yield claims gained, lost, changed and kept."""
+    claims = found.claims
     yield "claims:"
-    yield from (f"  gained: {_claim(new)}" for old, new in found.claims if old is None and new is not None)
-    yield from (f"  lost:   {_claim(old)}" for old, new in found.claims if new is None and old is not None)
-    for old, new in found.claims:
-        if old is not None and new is not None:
-            yield f"  kept:   {_claim(new)}"
-            if old.text != new.text:
-                yield f"          in A: {plain(old.text)}"
-    if not found.claims:
+    yield from (f"  gained:  {_claim(claim)}" for claim in claims.gained)
+    yield from (f"  lost:    {_claim(claim)}" for claim in claims.lost)
+    for old, new in claims.changed:
+        yield f"  changed: {_claim(old)}"
+        yield f"       to: {_claim(new)}"
+    yield from (f"  kept:    {_claim(claim)}" for claim in claims.kept)
+    if claims == NO_CLAIMS:
         yield "  none in either"
 
 
@@ -63,7 +64,8 @@ def _bar(found: Comparison) -> Iterator[str]:
     """Yield how the bar moved."""
     yield "the bar:" if found.bar else "the bar: the same plan"
     for move in found.bar:
-        yield f"  {move.direction.value:8} {plain(move.path)}: {plain(move.text)}"
+        away = f" (neither run was on {move.platform.value})" if move.platform and not move.used else ""
+        yield f"  {move.direction.value:8} {plain(move.path)}: {plain(move.text)}{away}"
 
 
 def _section(name: str, changes: tuple[Change, ...]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from assay.model import Json
+from assay.model import Json, Platform
 
 
 class Direction(StrEnum):
@@ -19,15 +19,31 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True)
 class Move:
-    """One move of the bar: where it went, the dotted path of the plan's key, and what is otherwise."""
+    """One move of the bar.
+
+    Attributes:
+        direction: where it went.
+        path: the dotted path of the plan's key.
+        text: what is otherwise.
+        platform: where it is asked, None where it is asked everywhere.
+        used: whether either of the two runs was there.
+    """
 
     direction: Direction
     path: str
     text: str
+    platform: Platform | None = None
+    used: bool = True
 
     def to_json(self) -> dict[str, Json]:
         """Return its JSON form."""
-        return {"direction": self.direction.value, "path": self.path, "text": self.text}
+        return {
+            "direction": self.direction.value,
+            "path": self.path,
+            "platform": self.platform.value if self.platform else None,
+            "text": self.text,
+            "used": self.used,
+        }
 
 
 def fewer_is_lower(path: str, what: str, old: tuple[str, ...], new: tuple[str, ...]) -> Iterator[Move]:
