@@ -34,7 +34,7 @@ RULES = 1
 NO_CHAIN, NO_SELECTION, INTERFACE = "no-chain", "no-selection", "provider-interface"
 _NOT_RUN = {NO_CHAIN: "CHAIN-NONE", NO_SELECTION: "CHAIN-SELECTION", INTERFACE: "PROVIDER-INTERFACE"}
 
-_VIRTUALIZATION = {
+VIRTUALIZATION = {
     1: "passed through to a virtual machine",
     2: "a vGPU",
     3: "a vGPU's host",
@@ -124,7 +124,7 @@ def _device(facts: Facts) -> str:
     uuid = text(device, "uuid")
     same = [gpu for gpu in objects(facts, "nvml.after.gpus") if text(gpu, "uuid").lower() == uuid.lower()]
     mode = same[0].get("virtualization") if same else None
-    kind = _VIRTUALIZATION.get(mode, "") if isinstance(mode, int) else ""
+    kind = VIRTUALIZATION.get(mode, "") if isinstance(mode, int) else ""
     details = [uuid, f"driver {driver}" if driver else "", cuda, kind]
     return f"{text(device, 'name') or 'an unnamed device'} ({', '.join(part for part in details if part)})"
 
