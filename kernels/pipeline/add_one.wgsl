@@ -1,13 +1,32 @@
-// made[i] = given[i] + 1; groups that do not fit in a row continue in the next.
+// made[i] = given[i] + 1; an invocation computes four values, a group apart, so that neighbours read neighbours.
+// Groups that do not fit in a row continue in the next.
 @group(0) @binding(0) var<storage, read> given: array<f32>;
 @group(0) @binding(1) var<storage, read_write> made: array<f32>;
 
 const BLOCK: u32 = 256u;
 
 @compute @workgroup_size(256)
-fn add_one(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
-    let i = id.y * groups.x * BLOCK + id.x;
-    if (i < arrayLength(&given)) {
-        made[i] = given[i] + 1.0;
+fn add_one(
+    @builtin(local_invocation_index) lane: u32,
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+) {
+    let n = arrayLength(&given);
+    let i = (group.y * groups.x + group.x) * 4u * BLOCK + lane;
+    if (i + 3u * BLOCK < n) {
+        let a = given[i];
+        let b = given[i + BLOCK];
+        let c = given[i + 2u * BLOCK];
+        let d = given[i + 3u * BLOCK];
+        made[i] = a + 1.0;
+        made[i + BLOCK] = b + 1.0;
+        made[i + 2u * BLOCK] = c + 1.0;
+        made[i + 3u * BLOCK] = d + 1.0;
+    } else {
+        for (var k = 0u; k < 4u; k++) {
+            if (i + k * BLOCK < n) {
+                made[i + k * BLOCK] = given[i + k * BLOCK] + 1.0;
+            }
+        }
     }
 }

@@ -50,7 +50,7 @@ def compile_stage(chain: Chain, stage: Stage, kind: str, architecture: str, nvcc
     """
     compiler = _COMPILERS[stage.runtime]
     data, made_by = compiler(program_name(chain, stage), stage.text, kind, architecture, nvcc_path)
-    return Image(f"{chain.name}.{stage.name}.{architecture}.{kind}", kind, data, made_by)
+    return Image(f"{chain.name}.{stage.name}.{architecture}.{kind}", kind, data, made_by, stage.each)
 
 
 def image_to_run(chain: Chain, stage: Stage, architecture: str, nvcc_path: str) -> Image:
@@ -62,4 +62,4 @@ def image_to_run(chain: Chain, stage: Stage, architecture: str, nvcc_path: str) 
     """
     if is_compiled(stage):
         return compile_stage(chain, stage, PTX, architecture, nvcc_path)
-    return Image(f"{chain.name}.{stage.name}.{WGSL}", WGSL, stage.text.encode("ascii"))
+    return Image(f"{chain.name}.{stage.name}.{WGSL}", WGSL, stage.text.encode("ascii"), each=stage.each)

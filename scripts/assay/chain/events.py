@@ -5,9 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Callable
+from typing import TypeVar
 
 from . import document
 from .failures import describe
+
+T = TypeVar("T")
 
 SCHEMA = "assay/chain-events/1"
 
@@ -43,6 +47,15 @@ class Events:
         self.errors += 1
         place = dict.fromkeys(("chain", "input", "runtime", "stage", "step"))
         self.emit("error", **{**place, **where, **describe(error)})
+
+
+def attempt(events: Events, action: Callable[[], T], **place: object) -> T | None:
+    """Return what an action gives, or None after an ``error`` event that says where it failed."""
+    try:
+        return action()
+    except Exception as error:  # noqa: BLE001  # whatever a library raises becomes an event
+        events.error(error, **place)
+        return None
 
 
 def open_descriptor(value: int, flags: int) -> int:

@@ -1,4 +1,7 @@
-"""The command line of the child: ``run``, ``compile``, ``probe``; see the package for what they speak."""
+"""The command line of the child: ``run``, ``measure``, ``compile``, ``probe``.
+
+The package says what they speak.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ from . import compile as compilation
 from . import probe, runtimes, spec
 from .events import Events, open_descriptor, wait
 from .failures import RequestError
+from .measure import measure
+from .measure_spec import parse_measure
 from .run import Surroundings, driver_facts, run
 
 DONE, FAILED, USAGE, UNHEARD = 0, 1, 2, 3
@@ -42,6 +47,11 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--events", type=int, required=True)
     one.add_argument("--control", type=int, required=True)
     one.set_defaults(entry=_run)
+    also = entries.add_parser("measure", help="measure what is shared and how fast it is")
+    also.add_argument("--request", required=True)
+    also.add_argument("--events", type=int, required=True)
+    also.add_argument("--control", type=int, required=True)
+    also.set_defaults(entry=_measure)
     two = entries.add_parser("compile", help="make PTX and CUBIN of every CUDA source")
     two.add_argument("--request", required=True)
     two.add_argument("--output", type=Path, required=True)
@@ -56,11 +66,21 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(arguments: argparse.Namespace) -> int:
     """Run chains."""
+    request = spec.parse_run(_request(arguments.request))
+    return FAILED if run(request, _surroundings(arguments)) else DONE
+
+
+def _measure(arguments: argparse.Namespace) -> int:
+    """Measure what is shared and how fast it is."""
+    request = parse_measure(_request(arguments.request))
+    return FAILED if measure(request, _surroundings(arguments)) else DONE
+
+
+def _surroundings(arguments: argparse.Namespace) -> Surroundings:
+    """Return what an entry reaches outside itself by."""
     events = Events(open_descriptor(arguments.events, os.O_WRONLY))
     control = open_descriptor(arguments.control, os.O_RDONLY)
-    request = spec.parse_run(_request(arguments.request))
-    around = Surroundings(events, partial(wait, control), runtimes.opener, driver_facts)
-    return FAILED if run(request, around) else DONE
+    return Surroundings(events, partial(wait, control), runtimes.opener, driver_facts)
 
 
 def _compile(arguments: argparse.Namespace) -> int:

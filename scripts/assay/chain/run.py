@@ -11,16 +11,13 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
 from . import document, driver, interpreter, words
 from .compiling import image_to_run
-from .events import Events
+from .events import Events, attempt
 from .runtimes import Opener, Runtime, uses_cuda
 from .spec import INPUTS, Chain, RunRequest, Stage
 from .values import Image, Ran
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -65,15 +62,6 @@ def run(request: RunRequest, around: Surroundings) -> int:
     return events.errors
 
 
-def _attempt(events: Events, action: Callable[[], T], **place: object) -> T | None:
-    """Return what an action gives, or None after an ``error`` event that says where it failed."""
-    try:
-        return action()
-    except Exception as error:  # noqa: BLE001  # whatever a library raises becomes an event
-        events.error(error, **place)
-        return None
-
-
 def _open_all(
     request: RunRequest, around: Surroundings, stack: contextlib.ExitStack
 ) -> Mapping[str, Runtime]:
@@ -82,7 +70,7 @@ def _open_all(
     for name in request.runtimes:
         around.events.emit("opening", runtime=name)
         open_it = partial(_open, name, request, around, stack)
-        got = _attempt(around.events, open_it, step="open", runtime=name)
+        got = attempt(around.events, open_it, step="open", runtime=name)
         if got is not None:
             opened[name], facts = got
             around.events.emit("opened", runtime=name, facts=facts)
@@ -103,7 +91,7 @@ def _close(name: str, runtime: Runtime, events: Events) -> None:
     with contextlib.suppress(OSError):
         try:
             runtime.close()
-        except Exception as error:  # noqa: BLE001  # as in _attempt
+        except Exception as error:  # noqa: BLE001  # as in attempt
             events.error(error, step="close", runtime=name)
         else:
             events.emit("closed", runtime=name)
@@ -113,7 +101,7 @@ def _device(when: str, request: RunRequest, around: Surroundings, opened: Mappin
     """Report the CUDA device where a runtime is open that uses it."""
     if not any(uses_cuda(name) for name in opened):
         return
-    device = _attempt(around.events, lambda: document.plain(around.device(request.ordinal)), step="device")
+    device = attempt(around.events, lambda: document.plain(around.device(request.ordinal)), step="device")
     if device is not None:
         around.events.emit("device", when=when, device=device)
 
@@ -137,7 +125,7 @@ def _images(chain: Chain, request: RunRequest, events: Events) -> Mapping[str, I
         events.emit("compiling", **place)
         begun = time.monotonic_ns()
         make = partial(image_to_run, chain, stage, request.architecture, request.nvcc)
-        image = _attempt(events, make, step="compile", runtime=stage.runtime, **place)
+        image = attempt(events, make, step="compile", runtime=stage.runtime, **place)
         if image is None:
             return {}
         made = {"compiler": image.compiler, "duration_ns": time.monotonic_ns() - begun}
@@ -150,7 +138,7 @@ def _run_input(
     chain: Chain, name: str, images: Mapping[str, Image], opened: Mapping[str, Runtime], events: Events
 ) -> bool:
     """Run every stage of a chain on one value set and say whether all of them ran."""
-    values = result = _attempt(
+    values = result = attempt(
         events, partial(words.to_array, chain.values(name)), step="run", chain=chain.name
     )
     for stage in chain.stages:
@@ -161,7 +149,7 @@ def _run_input(
         events.emit("running", **place)
         begun = time.monotonic_ns()
         launch = partial(opened[stage.runtime].run, images[stage.name], stage.entry, given)
-        ran = _attempt(events, launch, step="run", **place)
+        ran = attempt(events, launch, step="run", **place)
         if ran is None:
             return False
         taken = time.monotonic_ns() - begun

@@ -13,7 +13,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from . import driver, nvrtc
-from .failures import cuda_error
+from .cuda_calls import check
 from .packages import load
 from .release import releasing
 from .values import CUDA_BLOCK, Image, Ran, both_ways, cuda_grid
@@ -43,23 +43,24 @@ class Runtime:
         cuda = load("cuda.bindings.driver")
         nvrtc.facts()
         driver.load().require(request.ordinal)
-        _check(cuda, "cuInit", 0)
-        device = _check(cuda, "cuDeviceGet", request.ordinal)
-        return cls(cuda, device, _check(cuda, "cuDevicePrimaryCtxRetain", device))
+        check(cuda, "cuInit", 0)
+        device = check(cuda, "cuDeviceGet", request.ordinal)
+        return cls(cuda, device, check(cuda, "cuDevicePrimaryCtxRetain", device))
 
     def run(self, image: Image, entry: str, values: Array) -> Ran:
         """Run a kernel ``(const float *in, float *out, unsigned int count)`` over values of shape (n,)."""
+        grid = cuda_grid(values.size, image.each)
         with self._current(), self._kernel(image, entry) as kernel:
-            result = self._launch(kernel, values)
-        return Ran(result, cuda_grid(values.size), CUDA_BLOCK, both_ways(values.nbytes, NAME))
+            result = self._launch(kernel, grid, values)
+        return Ran(result, grid, CUDA_BLOCK, both_ways(values.nbytes, NAME))
 
-    def _launch(self, kernel: object, values: Array) -> Array:
+    def _launch(self, kernel: object, grid: tuple[int, int, int], values: Array) -> Array:
         """Copy, launch, wait and copy back."""
         result: Array = load("numpy").empty_like(values)
         with self._memory(values.nbytes) as given, self._memory(values.nbytes) as made:
             self._call("cuMemcpyHtoD", given, values.ctypes.data, values.nbytes)
             arguments = ((given, made, values.size), (None, None, ctypes.c_uint32))
-            self._call("cuLaunchKernel", kernel, *cuda_grid(values.size), *CUDA_BLOCK, 0, 0, arguments, 0)
+            self._call("cuLaunchKernel", kernel, *grid, *CUDA_BLOCK, 0, 0, arguments, 0)
             self._call("cuCtxSynchronize")
             self._call("cuMemcpyDtoH", result.ctypes.data, made, result.nbytes)
         return result
@@ -83,7 +84,7 @@ class Runtime:
 
     def _call(self, name: str, *arguments: object) -> Any:  # noqa: ANN401  # cuda.bindings is untyped
         """Call the driver."""
-        return _check(self._cuda, name, *arguments)
+        return check(self._cuda, name, *arguments)
 
     @contextlib.contextmanager
     def _current(self) -> Iterator[None]:
@@ -105,16 +106,3 @@ class Runtime:
         memory = self._call("cuMemAlloc", size)
         with releasing(lambda: self._call("cuMemFree", memory)):
             yield memory
-
-
-def _check(cuda: Any, name: str, *arguments: object) -> Any:  # noqa: ANN401  # cuda.bindings is untyped
-    """Call a function of the driver and return what it gives: nothing, a value, or a tuple.
-
-    Raises:
-        CudaError: it failed.
-        UnavailableError: it failed with a code that says what the machine lacks.
-    """
-    status, *given = getattr(cuda, name)(*arguments)
-    if int(status):
-        raise cuda_error(name, int(status), str(getattr(status, "name", "")))
-    return given[0] if len(given) == 1 else tuple(given)

@@ -47,7 +47,7 @@ class Runtime:
         """Run a kernel ``(const float *in, float *out, unsigned int count)`` over values of shape (n,)."""
         with self._current():
             result = self._launch(image, entry, values)
-        return Ran(result, cuda_grid(values.size), CUDA_BLOCK, both_ways(values.nbytes, NAME))
+        return Ran(result, cuda_grid(values.size, image.each), CUDA_BLOCK, both_ways(values.nbytes, NAME))
 
     def _launch(self, image: Image, entry: str, values: Array) -> Array:
         """Load, copy, launch, wait and copy back; the module goes with this frame, in its own context."""
@@ -55,9 +55,10 @@ class Runtime:
         result: Array = numpy.empty_like(values)
         # PTX must end in NUL
         kernel = self._cuda.module_from_buffer(image.data + b"\0").get_function(entry)
+        grid = cuda_grid(values.size, image.each)
         with self._memory(values.nbytes) as given, self._memory(values.nbytes) as made:
             self._cuda.memcpy_htod(given, values)
-            kernel(given, made, numpy.uint32(values.size), grid=cuda_grid(values.size), block=CUDA_BLOCK)
+            kernel(given, made, numpy.uint32(values.size), grid=grid, block=CUDA_BLOCK)
             self._cuda.Context.synchronize()
             self._cuda.memcpy_dtoh(result, made)
         return result

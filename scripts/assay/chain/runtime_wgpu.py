@@ -64,14 +64,10 @@ class Runtime:
         wanted = request.adapter
         if wanted is None:
             raise ChainError("no adapter is named")
-        wgpu = load("wgpu")
-        load("wgpu.backends.wgpu_native.extras").set_instance_extras(
-            backends=[NATIVE_BACKENDS[wanted.backend]]
-        )
-        adapters = wgpu.gpu.enumerate_adapters_sync()
+        adapters = open_adapters(wanted)
         adapter = choose(adapters, wanted)
         limits = {name: adapter.limits[name] for name in (BINDING_LIMIT, BUFFER_LIMIT)}
-        return cls(wgpu, adapters, adapter, adapter.request_device_sync(required_limits=limits))
+        return cls(load("wgpu"), adapters, adapter, adapter.request_device_sync(required_limits=limits))
 
     def run(self, image: Image, entry: str, values: Array) -> Ran:
         """Run a WGSL kernel over values of shape (n,).
@@ -86,7 +82,7 @@ class Runtime:
         """
         self._check_size(values.nbytes)
         block = workgroup_size(image.data.decode("ascii"))
-        grid = groups(values.size, block, self._device.limits[GROUPS_LIMIT])
+        grid = groups(values.size, block * image.each, self._device.limits[GROUPS_LIMIT])
         usage = self._wgpu.BufferUsage
         with contextlib.ExitStack() as buffers:
             given = buffers.enter_context(self._buffer(values.nbytes, usage.STORAGE | usage.COPY_DST))
@@ -149,6 +145,18 @@ class Runtime:
         with releasing(back.unmap):
             result: Array = numpy.frombuffer(back.read_mapped(copy=False), dtype=values.dtype).copy()
         return result
+
+
+def open_adapters(wanted: Adapter) -> Sequence[Any]:
+    """Start wgpu with the wanted backend alone and return every adapter of it.
+
+    Raises:
+        UnavailableError: wgpu or its library are missing.
+    """
+    wgpu = load("wgpu")
+    load("wgpu.backends.wgpu_native.extras").set_instance_extras(backends=[NATIVE_BACKENDS[wanted.backend]])
+    adapters: Sequence[Any] = wgpu.gpu.enumerate_adapters_sync()
+    return adapters
 
 
 def choose(adapters: Sequence[Any], wanted: Adapter) -> Any:  # noqa: ANN401  # wgpu is untyped here

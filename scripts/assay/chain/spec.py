@@ -28,6 +28,9 @@ SOURCE = re.compile(r"[\t\n\r\x20-\x7e]+")
 INPUTS = ("canonical", "fresh")
 """The value sets that every chain runs on, as requests and results name them."""
 
+MOST_EACH = 64
+"""Most values that one thread may compute."""
+
 BACKENDS = ("Vulkan", "D3D12", "Metal", "OpenGL")
 
 T = TypeVar("T")
@@ -35,7 +38,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Stage:
-    """One step: ``text`` is the kernel's source, ``input`` is ``previous`` or ``values``."""
+    """One step: ``text`` is the kernel's source, ``input`` is ``previous`` or ``values``.
+
+    ``each`` is how many values one thread computes.
+    """
 
     name: str
     runtime: str
@@ -43,6 +49,7 @@ class Stage:
     text: str
     entry: str
     input: str
+    each: int = 1
 
 
 @dataclass(frozen=True)
@@ -110,13 +117,13 @@ def parse_run(data: bytes) -> RunRequest:
     Raises:
         RequestError: it is wrong, with the dotted path of the key.
     """
-    table = _document(data, RUN)
+    table = document(data, RUN)
     request = RunRequest(
         architecture=table.text("architecture", ARCHITECTURE),
         nvcc=table.text("nvcc"),
         ordinal=table.number("ordinal", 255),
-        adapter=_adapter(table.value("adapter"), "adapter"),
-        chains=table.each("chains", _valued_chain),
+        adapter=adapter(table.value("adapter"), "adapter"),
+        chains=table.each("chains", valued_chain),
     )
     table.finish()
     _check_chains(request.chains)
@@ -131,7 +138,7 @@ def parse_compile(data: bytes) -> CompileRequest:
     Raises:
         RequestError: it is wrong, with the dotted path of the key.
     """
-    table = _document(data, COMPILE)
+    table = document(data, COMPILE)
     request = CompileRequest(
         architectures=table.each("architectures", lambda value, path: _text(value, path, ARCHITECTURE)),
         nvcc=table.text("nvcc"),
@@ -143,7 +150,7 @@ def parse_compile(data: bytes) -> CompileRequest:
     return request
 
 
-class _Table:
+class Table:
     """An object of the request, read key by key and finished."""
 
     def __init__(self, value: object, path: str) -> None:
@@ -156,6 +163,10 @@ class _Table:
     def at(self, key: str) -> str:
         """Return the dotted path of a key."""
         return f"{self.path}.{key}" if self.path else key
+
+    def has(self, key: str) -> bool:
+        """Say whether a key is there."""
+        return key in self._value
 
     def value(self, key: str) -> object:
         """Return a key's value."""
@@ -196,9 +207,9 @@ class _Table:
             raise RequestError(self.at(str(min(self._unread))), "is not a known key")
 
 
-def _document(data: bytes, schema: str) -> _Table:
+def document(data: bytes, schema: str) -> Table:
     """Return a request's table after its schema was checked."""
-    table = _Table(loads(data), "")
+    table = Table(loads(data), "")
     table.one_of("schema", (schema,))
     return table
 
@@ -212,11 +223,11 @@ def _text(value: object, path: str, match: re.Pattern[str] | None = None) -> str
     return value
 
 
-def _adapter(value: object, path: str) -> Adapter | None:
+def adapter(value: object, path: str) -> Adapter | None:
     """Read the wanted adapter."""
     if value is None:
         return None
-    table = _Table(value, path)
+    table = Table(value, path)
     adapter = Adapter(
         backend=table.one_of("backend", BACKENDS),
         vendor=table.number("vendor", 0xFFFF_FFFF),
@@ -226,9 +237,9 @@ def _adapter(value: object, path: str) -> Adapter | None:
     return adapter
 
 
-def _valued_chain(value: object, path: str) -> Chain:
+def valued_chain(value: object, path: str) -> Chain:
     """Read a chain with its values."""
-    table = _Table(value, path)
+    table = Table(value, path)
     chain = Chain(
         name=table.text("name", NAME),
         stages=table.each("stages", _stage),
@@ -241,7 +252,7 @@ def _valued_chain(value: object, path: str) -> Chain:
 
 def _chain(value: object, path: str) -> Chain:
     """Read a chain that is only compiled."""
-    table = _Table(value, path)
+    table = Table(value, path)
     chain = Chain(table.text("name", NAME), table.each("stages", _stage))
     table.finish()
     return chain
@@ -249,7 +260,7 @@ def _chain(value: object, path: str) -> Chain:
 
 def _stage(value: object, path: str) -> Stage:
     """Read one stage."""
-    table = _Table(value, path)
+    table = Table(value, path)
     stage = Stage(
         name=table.text("name", NAME),
         runtime=table.one_of("runtime", NAMES),
@@ -257,8 +268,11 @@ def _stage(value: object, path: str) -> Stage:
         text=_source(table.value("text"), table.at("text")),
         entry=table.text("entry", ENTRY),
         input=table.one_of("input", ("previous", "values")),
+        each=table.number("each", MOST_EACH) if table.has("each") else 1,
     )
     table.finish()
+    if not stage.each:
+        raise RequestError(table.at("each"), "is 0")
     return stage
 
 

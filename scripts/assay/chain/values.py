@@ -23,12 +23,14 @@ class Image:
         kind: ``ptx``, ``cubin`` or ``wgsl``.
         data: the bytes; PTX ends in a newline, not in NUL.
         compiler: what made it, such as ``nvcc 13.0.88``; empty for WGSL.
+        each: values that one thread computes.
     """
 
     name: str
     kind: str
     data: bytes
     compiler: str = ""
+    each: int = 1
 
     def to_json(self) -> dict[str, object]:
         """Return the event's form, without the bytes."""
@@ -64,6 +66,6 @@ class Ran:
     transfers: tuple[Transfer, ...]
 
 
-def cuda_grid(count: int) -> tuple[int, int, int]:
-    """Return how many blocks run over ``count`` values (CUDA allows 2**31 - 1 of them over x)."""
-    return (-(-count // CUDA_BLOCK[0]), 1, 1)
+def cuda_grid(count: int, each: int = 1) -> tuple[int, int, int]:
+    """Return how many blocks run over ``count`` values, ``each`` to a thread (at most 2**31 - 1 over x)."""
+    return (-(-count // (CUDA_BLOCK[0] * each)), 1, 1)

@@ -122,6 +122,7 @@ def _chain(case: Case, chain: Chain, sources: dict[tuple[str, str], bytes]) -> J
     """Return one chain of the request."""
     stages: list[Json] = [
         {
+            "each": stage.each,
             "entry": stage.entry,
             "input": stage.input,
             "name": stage.name,

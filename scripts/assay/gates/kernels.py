@@ -158,6 +158,7 @@ def _stage(source: Source) -> dict[str, Json]:
     """Return a stage of the request; to be compiled it needs nothing of the stage before."""
     stage = source.stage
     return {
+        "each": stage.each,
         "entry": stage.entry,
         "input": "values",
         "name": stage.name,

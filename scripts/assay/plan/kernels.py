@@ -16,6 +16,9 @@ FRESH_COUNT = 4096
 FRESH_VALUES = range(4096)
 """Besides the canonical values every chain runs on 4,096 fresh ones, each in 0…4095."""
 
+MOST_EACH = 64
+"""Most values that one thread may compute."""
+
 FILE_NAME = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
 _STAGE_NAME = r"[a-z][a-z0-9-]{0,30}"
 _ENTRY = r"[A-Za-z_][A-Za-z0-9_]{0,62}"
@@ -97,6 +100,7 @@ def _stage(value: object, path: str) -> Stage:
         input=table.text("input", match="previous|values"),
         expect=parse_expression(table.text("expect"), table.at("expect")),
         ulp=_compare(table),
+        each=table.number("each", 1, low=1, high=MOST_EACH),
     )
     table.finish()
     return stage
@@ -114,7 +118,11 @@ def _compare(table: Table) -> int | None:
 
 def _stage_json(stage: Stage) -> dict[str, Json]:
     """Return the form that ``_stage`` reads."""
+    later: dict[str, Json] = (
+        {} if stage.each == 1 else {"each": stage.each}
+    )  # earlier plans keep their digests
     return {
+        **later,
         "compare": "bits" if stage.ulp is None else {"ulp": stage.ulp},
         "entry": stage.entry,
         "expect": stage.expect.text,

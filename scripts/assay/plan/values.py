@@ -49,6 +49,7 @@ class Stage:
         input: ``previous`` or ``values``.
         expect: the exact value at each index.
         ulp: allowed distance in units in the last place; None compares bits.
+        each: values that one thread computes.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Stage:
     input: str
     expect: Expression
     ulp: int | None
+    each: int = 1
 
 
 @dataclass(frozen=True)
