@@ -119,6 +119,12 @@ def verify(session: nox.Session) -> None:
 
 
 @nox.session
+def report(session: nox.Session) -> None:
+    """Render a verified bundle as one page, or every released one: what an auditor reads."""
+    body.report(session)
+
+
+@nox.session
 def bundle(session: nox.Session) -> None:
     """Finish a run that was cut short into a bundle, undecided."""
     body.assay(session, "bundle", *session.posargs)

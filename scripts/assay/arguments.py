@@ -96,6 +96,20 @@ def _add_json(parser: argparse.ArgumentParser) -> None:
 
 def _add_verify(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``verify``."""
+    _add_wishes(parser)
+    _add_json(parser)
+
+
+def _add_report(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``report``."""
+    _add_wishes(parser)
+    parser.add_argument(
+        "-o", "--out", type=Path, metavar="FILE", help="the page (default: beside the bundle, ending .html)"
+    )
+
+
+def _add_wishes(parser: argparse.ArgumentParser) -> None:
+    """Add a bundle and what its reader wants of it."""
     parser.add_argument("bundle", type=Path, metavar="BUNDLE")
     parser.add_argument(
         "--expect-digest", metavar="SHA256", help="the bundle digest you were told another way"
@@ -111,7 +125,6 @@ def _add_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--attestations", type=Path, metavar="FILE", help="what the key signed (default: beside the bundle)"
     )
-    _add_json(parser)
 
 
 def _add_show(parser: argparse.ArgumentParser) -> None:
@@ -139,6 +152,7 @@ _COMMANDS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...
     ("gate", "run one gate and those it needs; an outcome, no verdict", _add_gate),
     ("verify", "check a bundle, trusting nothing in it", _add_verify),
     ("show", "print what a bundle says, after verifying it", _add_show),
+    ("report", "render what a bundle says as a page, after verifying it", _add_report),
     ("compare", "say what changed between two bundles, claims and the bar first", add_compare_options),
     ("keygen", "make a key to sign with", add_keygen_options),
     ("sign", "sign what verifying a bundle shows", add_sign_options),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -18,9 +19,11 @@ from assay.judge.row import EVERY_PLATFORM, EVERY_TIER, GateRow
 from assay.judge.table import GATES, rows
 from assay.judge.variables import VARIABLES
 from assay.plan import Plan, load_plan
+from assay.report.authored import BY_HAND, PROVES
 
 README = Path("README.md")
 _LIMIT = 1 << 20
+_WIDTH = 118
 
 
 def readme(text: str, sections: Mapping[str, str]) -> str:
@@ -58,8 +61,15 @@ def sections(plan: Plan, noxfile: str) -> Mapping[str, str]:
         "sessions": _table(("session", "what it does"), sessions(noxfile)),
         "gates": _table(("gate", "what it shows", "needs", "applies"), gates(plan)),
         "variables": _table(("variable", "names", "needed by"), variables()),
+        "by hand": f"```sh\n# by hand: BUNDLE is the path of the bundle\n{BY_HAND}```\n",
+        "proves": "".join(f"{_bullet(paragraph)}\n" for paragraph in PROVES),
         "open claims": "".join(f"- {claim.text}.\n" for claim in plan.claims if not claim.gates),
     }
+
+
+def _bullet(text: str) -> str:
+    """Return a paragraph as an item of a Markdown list."""
+    return textwrap.fill(f"- {text}", _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def sessions(noxfile: str) -> Iterator[tuple[str, str]]:

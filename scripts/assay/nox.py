@@ -73,11 +73,28 @@ def verify(session: nox.Session) -> None:
         assay(session, "verify", *session.posargs)
         return
     receipts = Path("receipts")
+    for name, digest in _named(session, receipts).items():
+        assay(session, "verify", str(receipts / name), "--expect-digest", digest)
+
+
+def _named(session: nox.Session, receipts: Path) -> dict[str, str]:
+    """Return the released bundles; without any the session gives up, for it would do nothing."""
     named = released(receipts)
     if not named:
-        session.error(f"{receipts} names no bundle, so nothing was verified; name one: nox -s verify -- FILE")
-    for name, digest in named.items():
-        assay(session, "verify", str(receipts / name), "--expect-digest", digest)
+        session.error(
+            f"{receipts} names no bundle, so nothing was done; name one: nox -s {session.name} -- FILE"
+        )
+    return named
+
+
+def report(session: nox.Session) -> None:
+    """Render the bundle that the arguments name, or without any every released bundle of the project."""
+    if session.posargs:
+        assay(session, "report", *session.posargs)
+        return
+    receipts = Path("receipts")
+    for name, digest in _named(session, receipts).items():
+        assay(session, "report", str(receipts / name), "--expect-digest", digest)
 
 
 def released(receipts: Path) -> dict[str, str]:

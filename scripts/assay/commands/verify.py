@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.canonical import dumps, parse
 from assay.commands.given import existing
 from assay.errors import UsageError
+from assay.evidence.asking import Wanted
 from assay.evidence.names import MANIFEST_BYTES
 from assay.evidence.show import verification_lines
-from assay.evidence.verify import verify_bundle
+from assay.evidence.verify import verifying
 from assay.files import read_bounded
 from assay.model import Tier
 from assay.plan import Plan, load_plan, parse_plan
@@ -26,10 +27,25 @@ PYPROJECT = "pyproject.toml"
 
 def run(options: argparse.Namespace) -> int:
     """Verify a bundle; return 0, 1, 3 or 4 as the reader's own copy finds (DESIGN, "Exit codes")."""
-    verified = verify_bundle(
-        existing(options.bundle),
+    with verifying(existing(options.bundle), wanted_of(options)) as (verified, _):
+        pass
+    if options.json:
+        sys.stdout.write(dumps(verified.to_json()).decode() + "\n")
+    else:
+        print("\n".join(verification_lines(verified)))
+    return verified.exit_code
+
+
+def wanted_of(options: argparse.Namespace) -> Wanted:
+    """Return what the reader wants of a bundle.
+
+    Raises:
+        PlanError, StorageError, UsageError: a plan or a key that is named cannot be read.
+    """
+    return Wanted(
+        datetime.now(UTC),
         expect_digest=options.expect_digest,
-        accept=options.accept,
+        accept=frozenset(options.accept),
         tier=Tier(options.tier) if options.tier else None,
         plan=read_plan(options.plan) if options.plan else None,
         not_older_than=None if options.not_older_than is None else timedelta(days=options.not_older_than),
@@ -37,11 +53,6 @@ def run(options: argparse.Namespace) -> int:
         key=read_key(options.key) if options.key else None,
         attestations=options.attestations,
     )
-    if options.json:
-        sys.stdout.write(dumps(verified.to_json()).decode() + "\n")
-    else:
-        print("\n".join(verification_lines(verified)))
-    return verified.exit_code
 
 
 def read_key(file: Path) -> PublicKey:

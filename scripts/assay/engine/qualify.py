@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from assay.canonical import digest, dumps
 from assay.engine.console import Say
 from assay.engine.prepare import Prepared, Request, prepare
 from assay.engine.run import run_plan
-from assay.errors import PlanError
+from assay.errors import AssayError, PlanError
+from assay.evidence.asking import Wanted
 from assay.evidence.bundle import write_bundle
 from assay.evidence.runfolder import prune_runs
 from assay.evidence.verification import Verification
@@ -23,6 +25,7 @@ from assay.judge.row import GateRow
 from assay.judge.table import row, rows
 from assay.model import Json, Outcome, Tier, Verdict
 from assay.plan import check_qualifies, plan_json
+from assay.report.document import report_path, write_report
 
 BUILD = "build"
 RECEIPTS = "receipts"
@@ -65,7 +68,18 @@ def run_to_verdict(prepared: Prepared, say: Say) -> tuple[int, Json]:
     write_atomic(ran.folder.path / "verdict.json", dumps(document) + b"\n")
     for line in _verdict_lines(verified, bundle.path, prepared.plan.tier_on(prepared.platform)):
         say(line)
+    say(_report_line(bundle.path))
     return EXIT_BY_VERDICT[verified.verdict] if verified.intact else 4, document
+
+
+def _report_line(bundle: Path) -> str:
+    """Write the sender's rendering beside a bundle and say where; that it cannot be changes no verdict."""
+    target = report_path(bundle)
+    try:
+        _, written = write_report(bundle, Wanted(datetime.now(UTC)), target, readers=False)
+    except AssayError as error:
+        return f"report: not written: {error}"
+    return f"report: {target}" if written else "report: none of a broken bundle"
 
 
 def run_gate_alone(request: Request, name: str, say: Say) -> tuple[int, Json]:

@@ -16,7 +16,7 @@ SENDERS = (
     "This page was made where the bundle was made, and whoever sends a bundle can send any page with it. "
     "Render the bundle with your own copy of assay before you rely on this."
 )
-READERS = "Made from the bundle by a copy of assay that the reader chose. Nothing in the bundle was believed or run."
+READERS = "Made from the bundle by a copy of assay that the reader chose; nothing in it was believed or run."
 
 
 def origin_of(verified: Verification, *, readers: bool) -> Origin:

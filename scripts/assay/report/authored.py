@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
-from assay.report.view import Piece
-
 PROVES = (
     (
         "Digests prove *consistency*: that nothing was changed since the digest that you were told. They do "
@@ -40,15 +36,3 @@ while IFS= read -r line; do
 done < journal.jsonl
 """
 """Checks the bundle that ``BUNDLE`` names, in an empty folder, with ``tar`` and ``sha256sum`` alone."""
-
-_INLINE = re.compile(r"`([^`]+)`|\*([^*]+)\*")
-
-
-def pieces(text: str) -> tuple[Piece, ...]:
-    """Return a paragraph with its `code` and *emphasis* as pieces."""
-    found, at = [], 0
-    for match in _INLINE.finditer(text):
-        found.append(Piece("text", text[at : match.start()]))
-        found.append(Piece("code", match[1]) if match[1] else Piece("em", match[2]))
-        at = match.end()
-    return tuple(piece for piece in (*found, Piece("text", text[at:])) if piece.text)

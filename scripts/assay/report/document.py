@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+from assay.errors import UsageError
 from assay.evidence.asking import Wanted
 from assay.evidence.names import TOOLCHAIN
 from assay.evidence.steps import Run
@@ -13,11 +14,12 @@ from assay.evidence.verification import Verification
 from assay.evidence.verify import verifying
 from assay.files import write_atomic
 from assay.report.answers import answers_of, origin_of, proof_of
-from assay.report.authored import BY_HAND, PROVES, pieces
+from assay.report.authored import BY_HAND, PROVES
 from assay.report.gates import findings_of, gates_of, timeline_of
 from assay.report.headline import headline_of
 from assay.report.machine import machine_of
 from assay.report.page import render
+from assay.report.pieces import authored_pieces, seen_pieces
 from assay.report.selection import selection_of, selection_tables
 from assay.report.subject import Subject, subject_of
 from assay.report.text import time_text
@@ -33,31 +35,29 @@ def report_path(bundle: Path) -> Path:
     return bundle.with_name(f"{bundle.name.removesuffix('.tar')}.html")
 
 
-def write_report(bundle: Path, wanted: Wanted, target: Path, *, readers: bool) -> Verification:
-    """Verify a bundle and write its page, whole or not at all; a broken bundle gets none.
+def write_report(bundle: Path, wanted: Wanted, target: Path, *, readers: bool) -> tuple[Verification, bool]:
+    """Verify a bundle, write its page, whole or not at all, and return what it came to and if there is one.
+
+    A bundle that is not intact, or that the reader's key did not sign although it says so, gets none.
 
     Args:
         bundle: the bundle.
         wanted: what the reader wants.
-        target: where the page goes.
+        target: where the page goes; what is there is replaced.
         readers: whether the reader renders it; else its sender does.
 
     Raises:
-        UsageError: the reader wants something that cannot be, or Jinja2 is not installed.
+        UsageError: the reader wants something that cannot be, or the page in the bundle's place.
         StorageError: the bundle cannot be read, or the page not written.
     """
-    with verifying(bundle, wanted, subject=True) as (verification, run):
-        page = (
-            None if run is None or not has_page(verification) else view_of(verification, run, readers=readers)
-        )
-    if page is not None:
-        write_atomic(target, render(page))
-    return verification
-
-
-def has_page(verification: Verification) -> bool:
-    """Say whether a bundle may be shown at all."""
-    return verification.intact and verification.exit_code != BROKEN
+    if target.exists() and target.samefile(bundle):
+        raise UsageError(f"{target} is the bundle", "another file for the page", "name another with -o")
+    with verifying(bundle, wanted, subject=True) as (verified, run):
+        if run is None or verified.exit_code == BROKEN:
+            return verified, False
+        page = render(view_of(verified, run, readers=readers))
+    write_atomic(target, page)
+    return verified, True
 
 
 def view_of(verification: Verification, run: Run, *, readers: bool) -> Page:
@@ -77,9 +77,12 @@ def view_of(verification: Verification, run: Run, *, readers: bool) -> Page:
         title=f"{headline.word}: {run.document.plan.project}, {verification.run}",
         origin=origin_of(verification, readers=readers),
         headline=headline,
+        scope=(verification.bundle, verification.platform, time_text(verification.started)),
         answers=answers_of(verification),
         identity=_identity(subject),
-        established=tuple(Claim(each.text, each.gates) for each in verification.claims.established),
+        established=tuple(
+            Claim(seen_pieces(each.text), each.gates) for each in verification.claims.established
+        ),
         not_established=tuple(text for _, text in verification.claims.open),
         machine=machine_of(subject),
         selection=selection_of(subject),
@@ -89,7 +92,7 @@ def view_of(verification: Verification, run: Run, *, readers: bool) -> Page:
         chains=chains_of(subject),
         gates=gates_of(subject),
         commands=tuple(_commands(subject)),
-        limits=tuple(map(pieces, PROVES)),
+        limits=tuple(map(authored_pieces, PROVES)),
         proof=proof_of(verification),
     )
 

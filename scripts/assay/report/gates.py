@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -12,9 +13,10 @@ from assay.judge.catalogue import CATALOGUE
 from assay.judge.table import row
 from assay.model import Finding, Outcome, Receipt, Severity
 from assay.report.logs import log_of
+from assay.report.pieces import seen_pieces
 from assay.report.selection import bounded
 from assay.report.subject import Subject
-from assay.report.text import count_text, duration_text, size_text, time_text
+from assay.report.text import count_text, duration_text, size_text
 from assay.report.view import Bar, Findings, Found, GateView, Timeline, Tone
 
 AXIS = 1000
@@ -40,18 +42,18 @@ _SEVERITIES = {
 }
 
 _COMMANDS = ("command", "exit")
-_ARTIFACTS = ("artifact", "size", "SHA-256, which names it in artifacts/")
+_ARTIFACTS = ("artifact", "size", "SHA-256")
 
 
 def timeline_of(subject: Subject) -> Timeline:
-    """Return the gates on one time axis, in the order in which they started, then those that never ended.
+    """Return the gates on one time axis as they started, then those that did not run or never ended.
 
     Receipts have their start in whole seconds, so a bar lies up to a second too early.
     """
     start = read_time(subject.verification.started)
     spans = {each.receipt.gate: _span(start, each) for each in subject.gates}
     length = max([end for _, end in spans.values()], default=0) or 1
-    ordered = sorted(subject.gates, key=lambda each: spans[each.receipt.gate][0])
+    ordered = sorted(subject.gates, key=lambda each: (each.outcome not in RAN, spans[each.receipt.gate]))
     bars = [_bar(subject, each, spans[each.receipt.gate], length) for each in ordered]
     return Timeline(duration_text(length), (*bars, *_unfinished(subject)))
 
@@ -65,16 +67,17 @@ def _span(start: datetime, judged: Judged) -> tuple[int, int]:
 def _bar(subject: Subject, judged: Judged, span: tuple[int, int], length: int) -> Bar:
     """Return one gate on the axis."""
     receipt, ran = judged.receipt, judged.outcome in RAN
-    begin, end = (AXIS * each // length for each in span)
+    begin, end = span
+    left, right = AXIS * begin // length, AXIS * end // length
     return Bar(
         gate=receipt.gate,
-        title=row(subject.run.document.plan, receipt.gate).title,
+        title=seen_pieces(row(subject.run.document.plan, receipt.gate).title),
         outcome=judged.outcome.value,
         tone=_TONES[judged.outcome],
-        start=time_text(receipt.started) if ran else "",
+        start=f"after {begin // 10**9} s" if ran else "",
         duration=duration_text(receipt.duration_ns) if ran else "",
-        offset=min(begin, AXIS - 1),
-        width=max(1, end - begin) if ran else 0,
+        offset=min(left, AXIS - 1),
+        width=max(1, right - left) if ran else 0,
         findings=len(judged.findings),
     )
 
@@ -82,7 +85,7 @@ def _bar(subject: Subject, judged: Judged, span: tuple[int, int], length: int) -
 def _unfinished(subject: Subject) -> Iterator[Bar]:
     """Yield the planned gates that never ended."""
     for name in subject.verification.unfinished:
-        title = row(subject.run.document.plan, name).title
+        title = seen_pieces(row(subject.run.document.plan, name).title)
         yield Bar(name, title, "never ended", Tone.OPEN, "", "", 0, 0, 0)
 
 
@@ -127,11 +130,12 @@ def gates_of(subject: Subject) -> tuple[GateView, ...]:
 def _gate(subject: Subject, judged: Judged) -> GateView:
     """Return what one gate ran and left."""
     receipt = judged.receipt
-    commands = ((" ".join(each.argv), str(each.exit)) for each in receipt.commands)
+    commands = ((shlex.join(each.argv), str(each.exit)) for each in receipt.commands)
     artifacts = ((each.name, size_text(each.size), each.sha256) for each in receipt.artifacts)
     return GateView(
         name=receipt.gate,
         outcome=judged.outcome.value,
+        tone=_TONES[judged.outcome],
         summary=_summary(receipt),
         commands=bounded("Commands", _COMMANDS, commands, code=frozenset({0})),
         artifacts=bounded("Artifacts", _ARTIFACTS, artifacts, code=frozenset({2})),

@@ -9,7 +9,7 @@ from assay.evidence.verification import Answer, Verification
 from assay.model import Outcome, Tier, Verdict
 from assay.report.machine import device_text
 from assay.report.subject import Subject
-from assay.report.text import count_text, joined, text_at, time_text
+from assay.report.text import count_text, joined, text_at
 from assay.report.view import Headline, Tone
 
 TONES = {
@@ -51,8 +51,7 @@ def _sentence(subject: Subject) -> str:
     tier = f"at tier {verified.tier.value}" if verified.tier else "with no tier seen"
     version = text_at(subject.facts("build"), "wheel.version")
     what = f"{subject.run.document.plan.project} {version}".strip()
-    when = f"{verified.platform}, {time_text(verified.started)}"
-    return f"{verified.verdict.value.capitalize()} {tier}: {what} {_scope(subject)} ({when})."
+    return f"{verified.verdict.value.capitalize()} {tier}: {what} {_scope(subject)}."
 
 
 def _scope(subject: Subject) -> str:
@@ -62,7 +61,7 @@ def _scope(subject: Subject) -> str:
     passed = sum(outcome is Outcome.PASSED for outcome in ran)
     of = f"of {count_text(len(subject.run.document.plan.gates), 'planned gate')}"
     if verdict is Verdict.QUALIFIED:
-        return f"passed every gate of its plan that applies, {passed} {of}, on {where}"
+        return f"passed {passed} {of}, every one that applies, on {where}"
     if verdict is Verdict.REHEARSED:
         return f"passed {passed} {of} on a CPU in a GPU's place, which qualifies nothing"
     if verdict is Verdict.REJECTED:

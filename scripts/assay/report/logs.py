@@ -22,6 +22,10 @@ LINE = 500
 _COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
 """Select Graphic Rendition (ECMA-48, 8.3.117): it says nothing but how a terminal should look."""
 
+_CUT_END = re.compile(rb"[\xc2-\xf4][\x80-\xbf]{0,2}\Z")
+_CUT_START = re.compile(rb"\A[\x80-\xbf]{1,3}")
+"""A character of UTF-8 that may have been cut in two (RFC 3629, section 4)."""
+
 
 def log_of(container: Container, bundle: str, receipt: Receipt) -> Log | None:
     """Return a gate's log, None where it left none.
@@ -47,7 +51,7 @@ def log_of(container: Container, bundle: str, receipt: Receipt) -> Log | None:
 
 
 def _ends(container: Container, member: str) -> tuple[bytes, bytes, int]:
-    """Return the beginning and the end of a log, cut at line ends if there are any, and its stored size."""
+    """Return the beginning and the end of a log, cut between characters, and its stored size in bytes."""
     size = container.size(member)
     with container.open(member) as stream:
         if size <= HEAD_BYTES + TAIL_BYTES:
@@ -55,7 +59,7 @@ def _ends(container: Container, member: str) -> tuple[bytes, bytes, int]:
         head = stream.read(HEAD_BYTES)
         stream.seek(size - TAIL_BYTES)
         tail = stream.read()
-    return head[: head.rfind(b"\n") + 1] or head, tail[tail.find(b"\n") + 1 :] or tail, size
+    return _CUT_END.sub(b"", head), _CUT_START.sub(b"", tail), size
 
 
 def _left_out(size: int, stored: int, shown: int) -> str:
@@ -69,6 +73,8 @@ def _left_out(size: int, stored: int, shown: int) -> str:
 
 def _lines(data: bytes) -> tuple[str, ...]:
     r"""Return the lines of a log, colours left out, tabs as spaces, bytes that are no UTF-8 as ``\xNN``."""
+    if not data:
+        return ()
     text = _COLOURS.sub("", data.decode("utf-8", "backslashreplace"))
     return tuple(_cut(line.rstrip("\r")) for line in text.removesuffix("\n").split("\n"))
 

@@ -26,7 +26,7 @@ def selection_of(subject: Subject) -> tuple[Row, ...]:
     explicit, provider = environment.get("explicit"), subject.facts(PROVIDER)
     rows = (
         Row("Kind", {True: "explicit", False: "embedded"}[explicit] if isinstance(explicit, bool) else ""),
-        Row("Given by", text_at(environment, "source")),
+        Row("Given by", text_at(environment, "source") if explicit is True else ""),
         Row("Set and ignored", ", ".join(texts_at(environment, "ignored"))),
         Row("Set outside and kept out", ", ".join(texts_at(environment, "kept_out"))),
         Row("Interpreter", text_at(environment, "interpreter.version_text")),

@@ -18,7 +18,7 @@ from assay.plan.values import Chain, Stage
 from assay.report.machine import CHAIN
 from assay.report.subject import Subject
 from assay.report.text import duration_text, mapping_at, number_at, objects_at, text_at
-from assay.report.view import ChainView, Row, StageView, Value, ValueRow
+from assay.report.view import ChainView, Piece, Row, StageView, Value, ValueRow
 
 MOST_ROWS = 64
 """Canonical values that are listed; the rest are counted with their stage."""
@@ -112,7 +112,7 @@ def _stage(stage: Stage, facts: Facts, canonical: _Result, fresh: _Result) -> St
     start = "the chain's values" if stage.input == "values" else "the stage before"
     return StageView(
         name=stage.name,
-        rule=f"{stage.expect.text} of {start}, {compared}",
+        rule=(Piece("code", stage.expect.text), Piece("text", f" of {start}, {compared}")),
         canonical=f"{canonical.count:,} of {len(canonical.expected):,} right",
         fresh=f"{fresh.count:,} of {len(fresh.expected):,} right",
         wrong=not (canonical.complete and fresh.complete),

@@ -20,6 +20,14 @@ class Tone(StrEnum):
 
 
 @dataclass(frozen=True)
+class Piece:
+    """A piece of a text; ``kind`` is ``text``, ``code``, ``digest`` or ``em``."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Row:
     """A name and its value; ``code`` where the value is read letter by letter, as digests are."""
 
@@ -85,7 +93,7 @@ class Answer:
 class Claim:
     """A sentence that is established, with the gates that establish it."""
 
-    text: str
+    text: tuple[Piece, ...]
     gates: tuple[str, ...]
 
 
@@ -105,7 +113,7 @@ class Bar:
     """One gate on the time axis: where its bar begins and how long it is, in thousandths of the run."""
 
     gate: str
-    title: str
+    title: tuple[Piece, ...]
     outcome: str
     tone: Tone
     start: str
@@ -170,7 +178,7 @@ class StageView:
     """
 
     name: str
-    rule: str
+    rule: tuple[Piece, ...]
     canonical: str
     fresh: str
     wrong: bool
@@ -219,18 +227,11 @@ class GateView:
 
     name: str
     outcome: str
+    tone: Tone
     summary: str
     commands: Table
     artifacts: Table
     log: Log | None
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A piece of authored text; ``kind`` is ``text``, ``code`` or ``em``."""
-
-    kind: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -248,6 +249,7 @@ class Page:
     title: str
     origin: Origin
     headline: Headline
+    scope: tuple[str, ...]
     answers: tuple[Answer, ...]
     identity: tuple[Row, ...]
     established: tuple[Claim, ...]
