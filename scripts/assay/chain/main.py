@@ -66,14 +66,14 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(arguments: argparse.Namespace) -> int:
     """Run chains."""
-    request = spec.parse_run(_request(arguments.request))
-    return FAILED if run(request, _surroundings(arguments)) else DONE
+    around = _surroundings(arguments)
+    return FAILED if run(spec.parse_run(_request(arguments.request)), around) else DONE
 
 
 def _measure(arguments: argparse.Namespace) -> int:
     """Measure what is shared and how fast it is."""
-    request = parse_measure(_request(arguments.request))
-    return FAILED if measure(request, _surroundings(arguments)) else DONE
+    around = _surroundings(arguments)
+    return FAILED if measure(parse_measure(_request(arguments.request)), around) else DONE
 
 
 def _surroundings(arguments: argparse.Namespace) -> Surroundings:

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from assay.errors import PlanError
 from assay.model import Platform, Tier
-from assay.plan.values import CommandGate, Plan
+from assay.plan.values import RUNTIMES, CommandGate, Plan, Stage
 
 ESSENTIAL = ("environment", "toolkit", "provider", "build", "chain")
 """Law 1: a plan for ``qualify`` without these is an error."""
@@ -30,6 +30,7 @@ def check_plan(plan: Plan, path: str) -> None:
     _check_tiers(plan, path)
     _check_providers(plan, path)
     _check_commands(plan, path)
+    _check_measures(plan, path)
     if not plan.architectures:
         raise PlanError(f"{path}.architectures", "is empty", "at least one, such as sm_90", "")
     if not plan.modules:
@@ -126,6 +127,36 @@ def _check_commands(plan: Plan, path: str) -> None:
             raise PlanError(f"{at}.name", f"{command.name!r} is not in gates", "a planned gate", "")
         _refuse_elsewhere(command.argv, f"{at}.argv")
     _refuse_elsewhere(plan.smoke, f"{path}.smoke")
+
+
+def _check_measures(plan: Plan, path: str) -> None:
+    """Refuse measurements of stages that are not there, and such gates with nothing to measure."""
+    shared, speed = plan.shared_buffers, plan.throughput
+    for gate, wanted in (("shared-buffers", shared), ("throughput", speed)):
+        if gate in plan.gates and wanted is None:
+            raise PlanError(f"{path}.{gate}", "is missing although the gate is planned", "a table", "")
+    if shared is not None:
+        at = f"{path}.shared-buffers"
+        stages = _stages(plan, shared.chain, f"{at}.chain")
+        if shared.shader not in stages or stages[shared.shader].runtime != "wgpu":
+            raise PlanError(f"{at}.shader", f"is {shared.shader!r}", "a wgpu stage of the chain", "")
+        if shared.kernel not in stages or stages[shared.kernel].runtime != "nvrtc":
+            raise PlanError(f"{at}.kernel", f"is {shared.kernel!r}", "an nvrtc stage of the chain", "")
+    if speed is not None:
+        at = f"{path}.throughput.chain"
+        stages = _stages(plan, speed.chain, at)
+        if tuple(stage.runtime for stage in stages.values()) != RUNTIMES:
+            raise PlanError(at, f"is {speed.chain!r}", f"a chain of {', '.join(RUNTIMES)}", "")
+        every = tuple(stages.values())
+        if any("i" in stage.expect.text for stage in every) or any(s.input != "previous" for s in every[1:]):
+            raise PlanError(at, "has a value by index", "stages whose values repeat as their input does", "")
+
+
+def _stages(plan: Plan, chain: str, at: str) -> dict[str, Stage]:
+    """Return a chain's stages by name."""
+    if chain not in plan.kernels:
+        raise PlanError(at, f"names {chain!r}", "a folder under kernels/", "")
+    return {stage.name: stage for stage in plan.kernels[chain].stages}
 
 
 def _refuse_elsewhere(argv: tuple[str, ...], path: str) -> None:

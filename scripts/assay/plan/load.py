@@ -11,6 +11,7 @@ from pathlib import Path
 from assay.errors import PlanError, StorageError
 from assay.files import read_bounded
 from assay.plan.kernels import FILE_NAME
+from assay.plan.measures import CHAIN_NAME
 from assay.plan.parse import parse_plan
 from assay.plan.reading import Table
 from assay.plan.values import Plan
@@ -33,7 +34,16 @@ def load_plan(project: Path) -> Plan:
     for taken in ("project", "kernels"):
         if taken in given:
             raise PlanError(f"tool.assay.{taken}", "is set", "no such key: it is read elsewhere", "remove it")
+    if "shared-buffers" in given:
+        given["shared-buffers"] = _shader(given["shared-buffers"], project / "kernels")
     return parse_plan({**given, "project": name, "kernels": _kernels(project / "kernels")})
+
+
+def _shader(value: object, kernels: Path) -> dict[str, object]:
+    """Return what is shared with the digest of the shader, which lies beside its chain's kernels."""
+    where = "tool.assay.shared-buffers"
+    name = Table(value, where).text("chain", match=CHAIN_NAME)
+    return _with_digest(value, kernels / name, where)
 
 
 def _kernels(folder: Path) -> dict[str, object]:

@@ -10,6 +10,12 @@ from assay.errors import PlanError
 from assay.model import Json, Platform, Tier
 from assay.plan.checks import check_plan
 from assay.plan.kernels import chain_json, parse_chain
+from assay.plan.measures import (
+    parse_shared_buffers,
+    parse_throughput,
+    shared_buffers_json,
+    throughput_json,
+)
 from assay.plan.reading import SHA256, Table, as_line, as_text
 from assay.plan.values import (
     BACKENDS,
@@ -74,6 +80,8 @@ def parse_plan(value: object, path: str = "tool.assay") -> Plan:
         claims=table.each("claim", _claim, ()),
         tiers=_by_platform(table, "tiers", lambda value, at: Tier(as_text(value, at, "|".join(Tier)))),
         release=_release(table),
+        shared_buffers=parse_shared_buffers(table),
+        throughput=parse_throughput(table),
     )
     table.finish()
     check_plan(plan, path)
@@ -87,6 +95,10 @@ def plan_json(plan: Plan) -> dict[str, Json]:
         later["release"] = {"require": [str(member) for member in plan.release]}
     if plan.tiers:
         later["tiers"] = {key.value: tier.value for key, tier in plan.tiers.items()}
+    if plan.shared_buffers is not None:
+        later["shared-buffers"] = shared_buffers_json(plan.shared_buffers)
+    if plan.throughput is not None:
+        later["throughput"] = throughput_json(plan.throughput)
     return {
         **later,
         "allow-environment": list(plan.allow_environment),

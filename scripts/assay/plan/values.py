@@ -130,6 +130,48 @@ class Member:
 
 
 @dataclass(frozen=True)
+class SharedBuffers:
+    """What runs on one buffer: a Vulkan shader, a CUDA kernel of a chain in place, the shader again.
+
+    Attributes:
+        chain: the chain whose stages say what is computed.
+        shader: the stage whose arithmetic the shader repeats.
+        kernel: the stage whose CUDA kernel runs in place.
+        source: file name of the shader (GLSL) inside the chain's folder.
+        sha256: digest of that file.
+        entry: the shader's entry point.
+        each: values that one of its threads computes.
+    """
+
+    chain: str
+    shader: str
+    kernel: str
+    source: str
+    sha256: str
+    entry: str
+    each: int
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """What is measured of a chain.
+
+    Attributes:
+        chain: the chain; its stages run on PyCUDA, wgpu and NVRTC, in this order.
+        sizes: numbers of values.
+        turns: how often each part is measured.
+        floor_size: the size at which ``floors`` hold.
+        floors: bounds by name (``judge.speed`` has what each bounds), in percent; empty where none is set.
+    """
+
+    chain: str
+    sizes: tuple[int, ...]
+    turns: int
+    floor_size: int
+    floors: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
 class Plan:
     """What must be shown, for all platforms; see ``parse`` for the keys."""
 
@@ -157,6 +199,8 @@ class Plan:
     claims: tuple[Claim, ...]
     tiers: Mapping[Platform, Tier] = field(default_factory=dict)
     release: tuple[Member, ...] = ()
+    shared_buffers: SharedBuffers | None = None
+    throughput: Throughput | None = None
 
     def tier_on(self, platform: Platform) -> Tier:
         """Return the tier that a run on a platform must show; a plan of a rehearsal is one everywhere."""
