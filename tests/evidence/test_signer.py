@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,9 +23,10 @@ from assay.evidence.verification import Answer, Integrity, Signer, Verification
 from assay.evidence.verify import verify_bundle
 from assay.model import Json, Verdict
 from assay.signing import shown_of
+from tests.evidence.every_byte import remembered_signatures
 from tests.evidence.forging import forge
 from tests.evidence.keyring import ALICE, MALLORY, envelopes, respelled, signed, statement_of
-from tests.evidence.support import GATES, PASSING, Gate, found, make_run, plan
+from tests.evidence.support import PASSING, Gate, found, make_run, plan
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
 BUILT = Gate({"origin": "built", "revision": "a" * 40}, artifacts={"thing.whl": b"wheel bytes"})
@@ -125,29 +125,19 @@ def test_signing_does_not_change_the_bundle(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------- every change is seen
 
 
-def test_every_changed_byte_of_a_signed_bundle_is_detected(tmp_path: Path) -> None:
-    bundle, _ = signed(tmp_path, write_bundle(make_run(tmp_path, gates=GATES[:1])))
-    assert verify(bundle).signer is Signer.VALID
-    data = bundle.path.read_bytes()
-    with bundle.path.open("r+b", buffering=0) as stream:
-        for at, byte in enumerate(data):
-            os.pwrite(stream.fileno(), bytes([byte ^ (1 << at % 8)]), at)
-            verified = verify(bundle)
-            newer = verified.integrity is Integrity.NEWER  # the digit of a schema
-            assert (verified.anchored, verified.exit_code) == (False, 3 if newer else 4), at
-            os.pwrite(stream.fileno(), bytes([byte]), at)
-
-
-def test_every_changed_byte_of_the_attestations_is_detected(honest: tuple[Bundle, Path]) -> None:
+def test_every_changed_byte_of_the_lines_that_the_first_names_is_detected(
+    honest: tuple[Bundle, Path],
+) -> None:
+    """What is changed in the first line is tried in ``test_every_byte``."""
     bundle, path = honest
     data = bytearray(path.read_bytes())
-    with shown_of(bundle.path) as shown:
+    with shown_of(bundle.path) as shown, remembered_signatures():
         assert check_attestations(bytes(data), "file", ALICE.public, shown) == 3
-        for at, byte in enumerate(data):
-            data[at] = byte ^ (1 << at % 8)
+        for at in range(data.index(b"\n") + 1, len(data)):
+            data[at] ^= 1 << at % 8
             with pytest.raises(BundleError):
                 check_attestations(bytes(data), "file", ALICE.public, shown)
-            data[at] = byte
+            data[at] ^= 1 << at % 8
         assert check_attestations(bytes(data), "file", ALICE.public, shown) == 3
 
 
@@ -295,6 +285,66 @@ def test_newer_attestations_are_no_invalid_ones(honest: tuple[Bundle, Path]) -> 
         assert (verified.signer, verified.anchored, verified.exit_code) == (Signer.NEWER, False, 3)
         resigned(path, lambda statements: statements[0].update(predicateType=QUALIFICATION))
         resigned(path, _said(schema="assay/qualification/1"))
+
+
+def _newer(bundle: Bundle) -> str:
+    """Make a newer bundle of one, and return its digest."""
+    forge(bundle.path, bundle.path, lambda manifest, _: manifest.update(schema="assay/manifest/2"))
+    digest = verify(bundle, None).bundle_digest
+    assert digest != bundle.digest
+    return digest
+
+
+def _about(digest: str) -> Callable[[list[dict[str, Json]]], None]:
+    """Return an edit that makes every statement be about a bundle digest."""
+
+    def edit(statements: list[dict[str, Json]]) -> None:
+        for each in statements:
+            subject = each["subject"]
+            assert isinstance(subject, list)
+            each["subject"] = [{"digest": {"sha256": digest}, "name": "run.tar"}, *subject[1:]]
+
+    return edit
+
+
+def test_a_newer_bundle_that_the_key_signed_asks_for_an_update(honest: tuple[Bundle, Path]) -> None:
+    bundle, path = honest
+    resigned(path, _about(_newer(bundle)))
+    verified = verify(bundle)
+    assert (verified.integrity, verified.signer, verified.exit_code) == (Integrity.NEWER, Signer.UNCHECKED, 3)
+    assert "signed this bundle digest" in verified.signer_detail
+
+
+def test_a_newer_bundle_that_the_key_did_not_sign_is_not_excused(honest: tuple[Bundle, Path]) -> None:
+    bundle, path = honest
+    signed_before = path.read_bytes()
+    digest = _newer(bundle)
+    verified = verify(bundle)
+    assert (verified.integrity, verified.signer, verified.exit_code) == (Integrity.BROKEN, Signer.INVALID, 4)
+    assert verified.problems[0].expected.startswith(bundle.digest)
+    resigned(path, _about(digest))
+    verified = verify(bundle, MALLORY.public)
+    assert (verified.integrity, verified.signer, verified.exit_code) == (Integrity.NEWER, Signer.INVALID, 4)
+    path.write_bytes(b"anything")
+    assert (verify(bundle).signer, verify(bundle).exit_code) == (Signer.INVALID, 4)
+    path.unlink()
+    assert (verify(bundle).signer, verify(bundle).exit_code) == (Signer.UNSIGNED, 3)
+    path.write_bytes(signed_before)
+    assert (verify(bundle, None).integrity, verify(bundle, None).exit_code) == (Integrity.NEWER, 3)
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [[], {}, None, [1], [{}], [{"digest": 1}], [{"digest": {}}], [{"digest": {"sha256": 1}}]],
+    ids=str,
+)
+def test_a_statement_about_nothing_names_no_bundle(honest: tuple[Bundle, Path], subject: Json) -> None:
+    bundle, path = honest
+    resigned(path, _set(0, subject=subject))
+    invalid(bundle, "subject")
+    _newer(bundle)
+    verified = verify(bundle)
+    assert (verified.integrity, verified.signer, verified.exit_code) == (Integrity.BROKEN, Signer.INVALID, 4)
 
 
 def test_attestations_of_another_bundle_do_not_vouch(honest: tuple[Bundle, Path], tmp_path: Path) -> None:

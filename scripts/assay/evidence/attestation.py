@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NoReturn
 
 from assay import canonical
 from assay.errors import BundleError, NewerSchemaError
-from assay.evidence.dsse import LINE_BYTES, Envelope, Sign, parse_envelope, read_lines, sign_statement
+from assay.evidence.attested import Attestations, Read, check_signature, read_attestations, read_signed
+from assay.evidence.dsse import Envelope, Sign, sign_statement
 from assay.evidence.keys import PublicKey
 from assay.evidence.provenance import provenance
 from assay.evidence.statement import (
     PROVENANCE,
     QUALIFICATION,
-    STATEMENT,
     TEST_RESULT,
     Shown,
     qualification,
@@ -33,18 +32,6 @@ from assay.model import Json
 
 SIGSTORE_ENDING = ".sigstore.json"
 SIGSTORE_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
-
-_STATEMENT_FIELDS = ("_type", "predicate", "predicateType", "subject")
-_NODES = 1 << 18
-
-
-@dataclass(frozen=True)
-class Read:
-    """A statement that was read: its subject list, and its predicate with its type."""
-
-    subject: Json
-    type: str
-    predicate: Mapping[str, Json]
 
 
 def attest(shown: Shown, sign: Sign, key: PublicKey) -> bytes:
@@ -95,18 +82,29 @@ def check_attestations(data: bytes, member: str, key: PublicKey, shown: Shown) -
         NewerSchemaError: a newer assay signed it.
         BundleError: the file is broken, signed by another key, or about another bundle.
     """
-    first, *rest = read_lines(data, member)
+    return check_vouching(read_attestations(data, member), key, shown)
+
+
+def check_vouching(found: Attestations, key: PublicKey, shown: Shown) -> int:
+    """Check attestations that were read, as ``check_attestations`` does.
+
+    Raises:
+        NewerSchemaError: a newer assay signed them.
+        BundleError: they are signed by another key, or about another bundle.
+    """
+    check_signature(found, key)
+    member, root, rest = found.member, found.root, found.rest
     where = f"{member} line 1"
-    root = _signed(first, where, key)
     _check_type(root.type, where)
     canonical.check_schema(root.predicate.get("schema"), "qualification", member=where)
     named = root.predicate.get("attestations")
-    found = [hashlib.sha256(line).hexdigest() for line in rest]
-    kinds = _named(named, found, where)
+    kinds = _named(named, [hashlib.sha256(line).hexdigest() for line in rest], where)
     _check_subject(root, subject_of(shown), where)
     _check_said(root.predicate, shown, where)
     for number, (line, kind) in enumerate(zip(rest, kinds, strict=True), 2):
-        _check_other(_signed(line, f"{member} line {number}", key), kind, shown, f"{member} line {number}")
+        _check_other(
+            read_signed(line, f"{member} line {number}", key), kind, shown, f"{member} line {number}"
+        )
     return 1 + len(rest)
 
 
@@ -119,20 +117,6 @@ def _others(shown: Shown) -> list[tuple[str, Json, Json]]:
     if built is not None:
         found.append((PROVENANCE, subject_of(shown, ("build",)), built))
     return found
-
-
-def _signed(line: bytes, member: str, key: PublicKey) -> Read:
-    """Return the statement of a line that the key signed."""
-    envelope = parse_envelope(line, member)
-    if not envelope.is_signed_by(key):
-        _refuse(member, "signatures.0", "is not a signature of the key", f"one of key {key.id}")
-    value = canonical.loads(envelope.payload, member=member, limit=LINE_BYTES, nodes=_NODES)
-    if not isinstance(value, Mapping) or tuple(value) != _STATEMENT_FIELDS:
-        _refuse(member, "payload", "has other fields", ", ".join(_STATEMENT_FIELDS))
-    kind, predicate = value["predicateType"], value["predicate"]
-    if value["_type"] != STATEMENT or not isinstance(kind, str) or not isinstance(predicate, Mapping):
-        _refuse(member, "payload", "is no statement", STATEMENT)
-    return Read(value["subject"], kind, predicate)
 
 
 def _check_type(kind: str, member: str) -> None:

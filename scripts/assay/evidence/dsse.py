@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from assay import canonical
 from assay.errors import BundleError
-from assay.evidence.ed25519 import SIGNATURE_BYTES, verify
+from assay.evidence import ed25519
 from assay.evidence.keys import PublicKey
 from assay.evidence.names import SHA256
 from assay.model import Json
@@ -57,7 +57,8 @@ class Envelope:
 
     def is_signed_by(self, key: PublicKey) -> bool:
         """Say whether the key signed the payload; an envelope that names another key is not its own."""
-        return self.keyid == key.id and verify(key.raw, pre_authentication(self.payload), self.signature)
+        signed = pre_authentication(self.payload)
+        return self.keyid == key.id and ed25519.verify(key.raw, signed, self.signature)
 
 
 def pre_authentication(payload: bytes) -> bytes:
@@ -110,8 +111,8 @@ def parse_envelope(line: bytes, member: str) -> Envelope:
     if not isinstance(keyid, str) or not SHA256.fullmatch(keyid):
         _refuse(member, "signatures.0.keyid", "is no key's id", "64 hex digits in lower case")
     sig = _decoded(signature["sig"], member, "signatures.0.sig")
-    if len(sig) != SIGNATURE_BYTES:
-        _refuse(member, "signatures.0.sig", f"has {len(sig)} bytes", f"{SIGNATURE_BYTES} bytes")
+    if len(sig) != ed25519.SIGNATURE_BYTES:
+        _refuse(member, "signatures.0.sig", f"has {len(sig)} bytes", f"{ed25519.SIGNATURE_BYTES} bytes")
     return Envelope(_decoded(value["payload"], member, "payload"), keyid, sig)
 
 

@@ -78,6 +78,14 @@ class Proof:
         else:
             self.omitted += 1
 
+    def disown(self, problem: Problem) -> None:
+        """Note, before all else, that these are not the bytes that the reader's anchor is about.
+
+        Then it counts for nothing that they say to be of a newer assay: nobody but they says so.
+        """
+        self.newer = False
+        self.problems.insert(0, problem)
+
     def detail(self, text: str) -> None:
         """Say what the step that is being taken looked at."""
         self._detail = text

@@ -2,6 +2,9 @@
 
 Nothing in a bundle is believed, extracted or run.  The file is read once from end to end while it is hashed;
 after that only documents of a few MiB are read again, and checked against their digests as they are.
+
+What needs no schema comes first: the container, and whether the bundle digest is the one that the reader was
+told or that the reader's key signed.  Bytes that were changed since are broken, and never "of a newer assay".
 """
 
 from __future__ import annotations
@@ -22,8 +25,8 @@ from assay.evidence.judging import Conclusion, conclude, judge_gates
 from assay.evidence.names import MANIFEST, MANIFEST_BYTES
 from assay.evidence.proof import Proof, ProofStopped
 from assay.evidence.records import Records
+from assay.evidence.signer import NO_WITNESS, Vouching, Witness, ask_of_digest, ask_signer, find_witness
 from assay.evidence.signer import UNASKED as NOBODY_ASKED
-from assay.evidence.signer import Vouching, ask_signer
 from assay.evidence.statement import Shown
 from assay.evidence.steps import (
     Judgement,
@@ -38,7 +41,7 @@ from assay.evidence.steps import (
     read_plan,
 )
 from assay.evidence.toolchain import toolchain_answer
-from assay.evidence.verification import Answer, Asked, Integrity, Signer, Verification
+from assay.evidence.verification import Answer, Asked, Integrity, Problem, Signer, Verification
 from assay.model import Tier
 from assay.plan import Plan
 
@@ -59,6 +62,7 @@ class _Found:
     conclusion: Conclusion | None = None
     policy: Asked = UNASKED
     freshness: Asked = UNASKED
+    witness: Witness = NO_WITNESS
     vouching: Vouching = NOBODY_ASKED
 
 
@@ -122,6 +126,8 @@ def verifying(
             _prove(path, container, wanted, proof, found)
             if subject and not proof.problems:
                 found.subject = _subject(found)
+        if proof.newer:
+            _ask_of_newer(wanted, proof, found)
         verification = _verification(path, wanted, proof, found)
         yield verification, found.run if verification.intact else None
 
@@ -132,7 +138,9 @@ def _prove(path: Path, container: Container, wanted: Wanted, proof: Proof, found
         data = container.read(MANIFEST, MANIFEST_BYTES)
         found.digest = hashlib.sha256(data).hexdigest()
         if wanted.expect_digest not in {None, found.digest}:
-            proof.blame(MANIFEST, "", f"the bundle digest is {found.digest}", f"{wanted.expect_digest}")
+            observed, expected = f"the bundle digest is {found.digest}", f"{wanted.expect_digest}"
+            raise BundleError(observed, expected, "ask for an unaltered copy", member=MANIFEST)
+        found.witness = find_witness(path, wanted)
         manifest = read_manifest(container, data, proof)
     with proof.step(needed=True):  # 3
         journal = read_journal(container, manifest, proof)
@@ -152,11 +160,20 @@ def _prove(path: Path, container: Container, wanted: Wanted, proof: Proof, found
         check_holdings(holdings, proof)
     if not proof.problems:
         shown = Shown(run, found.digest, judgement.outcomes, conclusion)
-        found.vouching = ask_signer(path, wanted, shown)
+        found.vouching = ask_signer(found.witness, wanted, shown)
     proof.conclude(found.vouching.answer, found.vouching.detail)  # 10
     found.freshness = fresh(wanted, document)
     proof.conclude(found.freshness.answer, "; ".join(found.freshness.reasons))  # 11
     found.policy = _policy(wanted, run, judgement, conclusion)
+
+
+def _ask_of_newer(wanted: Wanted, proof: Proof, found: _Found) -> None:
+    """Ask of a bundle that a newer assay seems to have written whether it is the one that was signed."""
+    found.vouching = ask_of_digest(found.witness, wanted, found.digest)
+    signed = found.witness.attestations
+    if signed is not None and signed.bundle_digest != found.digest:
+        expected = f"{signed.bundle_digest}, which {signed.member} is about"
+        proof.disown(Problem(MANIFEST, "", f"the bundle digest is {found.digest}", expected))
 
 
 def _subject(found: _Found) -> str:
