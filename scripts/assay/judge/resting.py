@@ -7,7 +7,6 @@ facts nothing rests on, and why, ``tests/judge/test_resting.py`` lists.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from itertools import product
 
@@ -18,15 +17,13 @@ from assay.judge.modules import ARCHIVE
 from assay.judge.owner import TOOLKIT, below, slashed
 from assay.judge.packages import RUNTIMES, installed, wanted
 from assay.judge.reading import MalformedFacts, flag, get, items, mapping, number, objects, text, texts
+from assay.judge.recorded import digest, filled, some, there, told
 from assay.judge.results import INPUTS
 from assay.judge.row import Judge
 from assay.model import Facts, Finding, Json, Outcome, Platform, outcome_of
 from assay.plan.values import Stage
 
 Check = Callable[[Case, Facts], None]
-
-_SHA256 = re.compile(r"(?!0{64}\Z)[0-9a-f]{64}")
-"""A digest of something: nobody has found bytes whose SHA-256 is zero."""
 
 _EMBEDDED = "embedded"
 """``source`` of the selection that a project brings; no other is not explicit (``assay.selection``)."""
@@ -55,8 +52,8 @@ def check_environment(case: Case, facts: Facts) -> None:
     Raises:
         MalformedFacts: one is not recorded.
     """
-    _there(facts, "hidden", "kept_out", "local", "machine.libc")
-    _filled(facts, "machine.arch", "source")
+    there(facts, "hidden", "kept_out", "local", "machine.libc")
+    filled(facts, "machine.arch", "source")
     if flag(facts, "explicit") is not (text(facts, "source") != _EMBEDDED):
         raise MalformedFacts("explicit", f"as source {text(facts, 'source')!r} has it")
     if text(facts, "variables.PYTHONPATH.given") and not objects(facts, "site_packages"):
@@ -76,7 +73,7 @@ def check_toolkit(case: Case, facts: Facts) -> None:
     Raises:
         MalformedFacts: one is not recorded, or lies elsewhere than its origin.
     """
-    _there(
+    there(
         facts,
         "devices",
         "driver",
@@ -87,19 +84,19 @@ def check_toolkit(case: Case, facts: Facts) -> None:
         "range",
         "selected_nvcc",
     )
-    _filled(facts, "arch", "version", "version_full", "nvcc.version", "origin")
-    _told(facts, "nvml.asked", "pathfinder.asked", "nvcc.asked")
+    filled(facts, "arch", "version", "version_full", "nvcc.version", "origin")
+    told(facts, "nvml.asked", "pathfinder.asked", "nvcc.asked")
     for name, part in mapping(facts, "parts").items():
         _lies_in(f"parts.{name}", part, text(facts, "origin"))
     _lies_in("loaded.nvrtc", get(facts, "loaded.nvrtc"), text(facts, "origin"))
     if not (text(facts, "builtins.wanted") or texts(facts, "builtins.beside")):
         raise MalformedFacts("builtins", "the builtins that NVRTC needs")
     if items(facts, "devices"):
-        _filled(facts, "driver.version")
+        filled(facts, "driver.version")
     if text(facts, "driver.version") and case.platform is not Platform.WINDOWS:
-        _filled(facts, "libcuda.child.path")
+        filled(facts, "libcuda.child.path")
     if text(facts, "driver.version") and flag(facts, "nvml.asked") and not text(facts, "nvml.problem"):
-        _some(facts, "devices")
+        some(facts, "devices")
 
 
 def check_provider(case: Case, facts: Facts) -> None:
@@ -109,9 +106,9 @@ def check_provider(case: Case, facts: Facts) -> None:
         MalformedFacts: one is not recorded.
     """
     del case  # the pin is compared by the judge
-    _there(facts, "arch", "machine.libc", "wgpu.expects", "wgpu.package", "wgpu.reported")
-    _filled(facts, "machine.arch")
-    _told(facts, "vulkan.driver", "vulkan.wanted")
+    there(facts, "arch", "machine.libc", "wgpu.expects", "wgpu.package", "wgpu.reported")
+    filled(facts, "machine.arch")
+    told(facts, "vulkan.driver", "vulkan.wanted")
     if not number(facts, "size") or number(facts, "size") != number(facts, "file.size"):
         raise MalformedFacts("size", "the size of the hashed file")
 
@@ -126,11 +123,11 @@ def check_build(case: Case, facts: Facts) -> None:
         raise MalformedFacts("origin", f"{BUILT!r} or {GIVEN!r}")
     runtimes = {stage.runtime for _, stage in planned_cuda_stages(case)}
     if runtimes:
-        _there(facts, "compile.errors", "compile.problem")
-        _digest(facts, "compile.child_sha256")
-        _filled(facts, "compile.compilers.nvcc.version")
+        there(facts, "compile.errors", "compile.problem")
+        digest(facts, "compile.child_sha256")
+        filled(facts, "compile.compilers.nvcc.version")
     if "nvrtc" in runtimes:
-        _filled(facts, "compile.compilers.nvrtc.version")
+        filled(facts, "compile.compilers.nvrtc.version")
 
 
 def check_installed(case: Case, facts: Facts) -> None:
@@ -140,10 +137,10 @@ def check_installed(case: Case, facts: Facts) -> None:
         MalformedFacts: one is not recorded.
     """
     del case  # the wheel is compared by the judge
-    _there(facts, "absent")
-    _filled(facts, "installer.how", "installer.version")
+    there(facts, "absent")
+    filled(facts, "installer.how", "installer.version")
     for at, module in enumerate(objects(facts, "modules")):
-        _digest(module, "sha256", f"modules.{at}.")
+        digest(module, "sha256", f"modules.{at}.")
 
 
 def check_chain(case: Case, facts: Facts) -> None:
@@ -152,12 +149,12 @@ def check_chain(case: Case, facts: Facts) -> None:
     Raises:
         MalformedFacts: one is not recorded, or is not the plan's.
     """
-    _there(facts, "layers", "preload", "unseen")
+    there(facts, "layers", "preload", "unseen")
     for chain, stage, seen in ran_stages(case, facts):
         _check_stage(stage, seen, f"chains.{chain.name}.{stage.name}")
     for at, module in enumerate(objects(facts, "child.modules")):
         if not below(slashed(text(module, "file")), ARCHIVE):
-            _digest(module, "sha256", f"child.modules.{at}.")
+            digest(module, "sha256", f"child.modules.{at}.")
     _same_device(case, facts)
 
 
@@ -216,37 +213,3 @@ def _lies_in(path: str, part: Json, own: str) -> None:
     folders = (origin, TOOLKIT) if origin == slashed(own) else (origin,)
     if not any(folder and below(real, folder) for folder in folders):
         raise MalformedFacts(f"{path}.real", f"below its origin {origin}")
-
-
-def _there(facts: Facts, *paths: str) -> None:
-    """Check that facts are recorded, be it as null: a gate writes them whatever it saw."""
-    for path in paths:
-        above, _, name = path.rpartition(".")
-        if name not in (mapping(facts, above) if above else facts):
-            raise MalformedFacts(path, "recorded")
-
-
-def _filled(facts: Facts, *paths: str) -> None:
-    """Check that texts are not empty."""
-    for path in paths:
-        if not text(facts, path):
-            raise MalformedFacts(path, "recorded")
-
-
-def _told(facts: Facts, *paths: str) -> None:
-    """Check that booleans are recorded."""
-    for path in paths:
-        if flag(facts, path) is None:
-            raise MalformedFacts(path, "recorded")
-
-
-def _some(facts: Facts, path: str) -> None:
-    """Check that a list is not empty."""
-    if not items(facts, path):
-        raise MalformedFacts(path, "a list with something in it")
-
-
-def _digest(facts: Facts, path: str, at: str = "") -> None:
-    """Check that a text is a digest; ``at`` goes before its path in the error."""
-    if not _SHA256.fullmatch(text(facts, path)):
-        raise MalformedFacts(f"{at}{path}", "a digest")
