@@ -9,7 +9,7 @@ from assay.evidence.verification import Answer, Verification
 from assay.model import Outcome, Tier, Verdict
 from assay.report.machine import device_text
 from assay.report.subject import Subject
-from assay.report.text import count_text, joined, text_at
+from assay.report.text import count_text, joined, shortened, text_at
 from assay.report.view import Headline, Tone
 
 TONES = {
@@ -49,7 +49,7 @@ def _sentence(subject: Subject) -> str:
     """Return verdict, tier and scope."""
     verified = subject.verification
     tier = f"at tier {verified.tier.value}" if verified.tier else "with no tier seen"
-    version = text_at(subject.facts("build"), "wheel.version")
+    version = shortened(text_at(subject.facts("build"), "wheel.version"))
     what = f"{subject.run.document.plan.project} {version}".strip()
     return f"{verified.verdict.value.capitalize()} {tier}: {what} {_scope(subject)}."
 
@@ -61,13 +61,13 @@ def _scope(subject: Subject) -> str:
     passed = sum(outcome is Outcome.PASSED for outcome in ran)
     of = f"of {count_text(len(subject.run.document.plan.gates), 'planned gate')}"
     if verdict is Verdict.QUALIFIED:
-        return f"passed {passed} {of}, every one that applies, on {where}"
+        return f"passed {passed} {of}, every one that applies, {where}"
     if verdict is Verdict.REHEARSED:
         return f"passed {passed} {of} on a CPU in a GPU's place, which qualifies nothing"
     if verdict is Verdict.REJECTED:
         failed = sum(outcome is Outcome.FAILED for outcome in ran)
-        return f"failed {failed} {of} on {where}; nothing is established"
-    return f"passed {passed} {of} on {where}, which is no pass; nothing is established"
+        return f"failed {failed} {of} {where}; nothing is established"
+    return f"passed {passed} {of} {where}, which is no pass; nothing is established"
 
 
 def _why(subject: Subject) -> Iterator[str]:

@@ -7,21 +7,21 @@ from collections.abc import Iterable
 from assay.judge.chain import VIRTUALIZATION
 from assay.model import Facts
 from assay.report.subject import Subject
-from assay.report.text import mapping_at, memory_text, number_at, objects_at, text_at
+from assay.report.text import mapping_at, memory_text, number_at, objects_at, shortened, spaced, text_at
 from assay.report.view import Group, Row
 
 CHAIN, ENVIRONMENT, PROVIDER, TOOLKIT = "chain", "environment", "provider", "toolkit"
 
 
 def device_text(subject: Subject) -> str:
-    """Return the device that the chain ran on, in a few words."""
+    """Say on which device the chain ran, in a few words."""
     chain = subject.facts(CHAIN)
-    name = text_at(chain, "devices.after.name")
+    name = shortened(text_at(chain, "devices.after.name"))
     if not name:
-        return "no CUDA device"
-    driver, cuda = _driver(subject), _cuda(number_at(chain, "devices.after.cuda_version"))
+        return "with no CUDA device seen"
+    driver, cuda = shortened(_driver(subject)), _cuda(number_at(chain, "devices.after.cuda_version"))
     details = [*([f"driver {driver}"] if driver else []), *([f"CUDA {cuda}"] if cuda else [])]
-    return f"{name} ({', '.join(details)})" if details else name
+    return f"on {name} ({', '.join(details)})" if details else f"on {name}"
 
 
 def machine_of(subject: Subject) -> tuple[Group, ...]:
@@ -54,8 +54,8 @@ def _gpu(subject: Subject) -> Iterable[tuple[str, str]]:
     yield "VBIOS", text_at(nvml, "vbios")
     yield "Virtualisation", VIRTUALIZATION.get(number_at(nvml, "virtualization") or 0, "")
     adapter = mapping_at(chain, "adapter")
-    yield "Adapter for WGSL", _words(text_at(adapter, "device"), text_at(adapter, "adapter_type"))
-    yield "Its backend", _words(text_at(adapter, "backend_type"), text_at(adapter, "description"))
+    yield "Adapter for WGSL", spaced(text_at(adapter, "device"), text_at(adapter, "adapter_type"))
+    yield "Its backend", spaced(text_at(adapter, "backend_type"), text_at(adapter, "description"))
 
 
 def _software(subject: Subject) -> Iterable[tuple[str, str]]:
@@ -67,7 +67,7 @@ def _software(subject: Subject) -> Iterable[tuple[str, str]]:
     yield "CUDA that the driver offers", _cuda(number_at(chain, "devices.after.cuda_version"))
     yield "CUDA toolkit", text_at(toolkit, "version_full") or text_at(toolkit, "version")
     yield "nvcc", text_at(toolkit, "nvcc.version")
-    yield "Host compiler", _words(text_at(toolkit, "compiler.family"), text_at(toolkit, "compiler.version"))
+    yield "Host compiler", spaced(text_at(toolkit, "compiler.family"), text_at(toolkit, "compiler.version"))
 
 
 def _computer(subject: Subject) -> Iterable[tuple[str, str]]:
@@ -76,12 +76,12 @@ def _computer(subject: Subject) -> Iterable[tuple[str, str]]:
     yield "Platform", subject.verification.platform
     yield (
         "Operating system",
-        _words(text_at(environment, "machine.os.id"), text_at(environment, "machine.os.version")),
+        spaced(text_at(environment, "machine.os.id"), text_at(environment, "machine.os.version")),
     )
     yield "Architecture", text_at(environment, "machine.arch")
     yield (
         "C library",
-        _words(text_at(environment, "machine.libc.kind"), text_at(environment, "machine.libc.version")),
+        spaced(text_at(environment, "machine.libc.kind"), text_at(environment, "machine.libc.version")),
     )
     yield "Container", text_at(chain, "virtualisation.container")
     seen = mapping_at(chain, "virtualisation").get("hypervisor")
@@ -106,8 +106,3 @@ def _driver(subject: Subject) -> str:
 def _cuda(version: int | None) -> str:
     """Return CUDA's version from the driver's number (CUDA Driver API, cuDriverGetVersion)."""
     return "" if version is None else f"{version // 1000}.{version % 1000 // 10}"
-
-
-def _words(*parts: str) -> str:
-    """Return the parts that there are."""
-    return " ".join(part for part in parts if part)

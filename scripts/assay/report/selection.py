@@ -8,7 +8,7 @@ from assay.judge.variables import VARIABLES
 from assay.model import Facts
 from assay.report.machine import ENVIRONMENT, PROVIDER, TOOLKIT
 from assay.report.subject import Subject
-from assay.report.text import mapping_at, number_at, objects_at, size_text, text_at, texts_at
+from assay.report.text import mapping_at, number_at, objects_at, size_text, spaced, text_at, texts_at
 from assay.report.view import Row, Table
 
 BUILD = "build"
@@ -30,26 +30,19 @@ def selection_of(subject: Subject) -> tuple[Row, ...]:
         Row("Set and ignored", ", ".join(texts_at(environment, "ignored"))),
         Row("Set outside and kept out", ", ".join(texts_at(environment, "kept_out"))),
         Row("Interpreter", text_at(environment, "interpreter.version_text")),
-        Row("Provider", " ".join(_provider(provider))),
+        Row("Provider", spaced(text_at(provider, "pin"), text_at(provider, "wgpu.reported"))),
         Row("Provider's SHA-256", text_at(provider, "sha256"), code=True),
         Row("Wheel", text_at(build, "wheel.name")),
         Row("Wheel's SHA-256", text_at(build, "wheel.sha256"), code=True),
-        Row("Revision", " ".join(_revision(build)), code=True),
+        Row("Revision", _revision(build), code=True),
     )
     return tuple(row for row in rows if row.value)
 
 
-def _provider(provider: Facts) -> Iterator[str]:
-    """Yield the provider's name and version."""
-    yield text_at(provider, "pin")
-    yield text_at(provider, "wgpu.reported")
-
-
-def _revision(build: Facts) -> Iterator[str]:
-    """Yield the revision, and whether the tree was clean."""
-    if revision := text_at(build, "revision"):
-        yield revision
-        yield "(clean)" if build.get("clean") is True else "(not clean)"
+def _revision(build: Facts) -> str:
+    """Return the revision, and whether the tree was clean."""
+    revision = text_at(build, "revision")
+    return spaced(revision, "(clean)" if build.get("clean") is True else "(not clean)") if revision else ""
 
 
 def selection_tables(subject: Subject) -> tuple[Table, ...]:

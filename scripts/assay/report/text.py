@@ -10,6 +10,7 @@ from assay.model import Facts, Json
 
 _NS = 10**9
 _MINUTE_S = 60
+_NAME = 80
 
 
 def size_text(size: int) -> str:
@@ -43,6 +44,16 @@ def count_text(count: int, one: str, many: str = "") -> str:
 def joined(parts: tuple[str, ...]) -> str:
     """Return words as a list in a sentence."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
+
+
+def spaced(*parts: str) -> str:
+    """Return the parts that there are, in one line."""
+    return " ".join(part for part in parts if part)
+
+
+def shortened(text: str) -> str:
+    """Return a name of a length that a sentence bears."""
+    return text if len(text) <= _NAME else f"{text[:_NAME]}…"
 
 
 def text_at(facts: Json, path: str) -> str:

@@ -17,8 +17,8 @@ from assay.model import Facts, Json
 from assay.plan.values import Chain, Stage
 from assay.report.machine import CHAIN
 from assay.report.subject import Subject
-from assay.report.text import duration_text, mapping_at, number_at, objects_at, text_at
-from assay.report.view import ChainView, Piece, Row, StageView, Value, ValueRow
+from assay.report.text import duration_text, mapping_at, number_at, objects_at, spaced, text_at
+from assay.report.view import ChainView, Count, Piece, Row, StageView, Value, ValueRow
 
 MOST_ROWS = 64
 """Canonical values that are listed; the rest are counted with their stage."""
@@ -55,16 +55,19 @@ class _Result:
             return True
         return isinstance(given, str) and ulp_distance(given, expected) <= (self.stage.ulp or 0)
 
-    @property
+    @functools.cached_property
     def count(self) -> int:
-        """Return how many values are right."""
+        """Return how many values are right; most often all of them, which is seen at once."""
+        if tuple(self.given) == self.expected:
+            return len(self.expected)
         return sum(map(self.right, range(len(self.expected))))
 
     @property
-    def complete(self) -> bool:
-        """Say whether every value is there and right, and no other."""
-        extra = not self.digest and len(self.given) != len(self.expected)
-        return self.count == len(self.expected) and not extra
+    def summary(self) -> Count:
+        """Return how many values are right; one too many makes all of them wrong as a whole."""
+        wanted, more = len(self.expected), len(self.given) - len(self.expected)
+        extra = f", and {more:,} too many" if more > 0 and not self.digest else ""
+        return Count(f"{self.count:,} of {wanted:,} right{extra}", self.count == wanted and not extra)
 
 
 def chains_of(subject: Subject) -> tuple[ChainView, ...]:
@@ -113,9 +116,8 @@ def _stage(stage: Stage, facts: Facts, canonical: _Result, fresh: _Result) -> St
     return StageView(
         name=stage.name,
         rule=(Piece("code", stage.expect.text), Piece("text", f" of {start}, {compared}")),
-        canonical=f"{canonical.count:,} of {len(canonical.expected):,} right",
-        fresh=f"{fresh.count:,} of {len(fresh.expected):,} right",
-        wrong=not (canonical.complete and fresh.complete),
+        canonical=canonical.summary,
+        fresh=fresh.summary,
         rows=tuple(row for row in _particulars(stage, facts, fresh) if row.value),
     )
 
@@ -127,8 +129,8 @@ def _particulars(stage: Stage, facts: Facts, fresh: _Result) -> Iterator[Row]:
     yield Row("Entry", f"{stage.entry} in {stage.source}")
     yield Row("Source SHA-256", stage.sha256, code=True)
     for image in objects_at(facts, "loaded")[:MOST_ROWS]:
-        kind = " ".join(part for part in (text_at(image, "kind"), text_at(image, "arch")) if part)
-        yield Row(f"Loaded {kind}", text_at(image, "sha256"), code=True)
+        kind = spaced("Loaded", text_at(image, "kind"), text_at(image, "arch"))
+        yield Row(kind, text_at(image, "sha256"), code=True)
     yield Row("Fresh values SHA-256", _digest(fresh), code=True)
     for run in objects_at(facts, "runs")[:MOST_ROWS]:
         taken = number_at(run, "duration_ns")

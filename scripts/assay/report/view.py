@@ -165,6 +165,14 @@ class Value:
 
 
 @dataclass(frozen=True)
+class Count:
+    """How many values are right, in words, and whether all are."""
+
+    text: str
+    right: bool
+
+
+@dataclass(frozen=True)
 class StageView:
     """One stage.
 
@@ -172,16 +180,14 @@ class StageView:
         name: the stage.
         rule: what it must give, as the plan writes it.
         canonical: how many canonical values are right.
-        fresh: how many fresh ones, and what they hash to.
-        wrong: whether any value is wrong or missing.
+        fresh: how many fresh ones.
         rows: what ran, and from what bytes.
     """
 
     name: str
     rule: tuple[Piece, ...]
-    canonical: str
-    fresh: str
-    wrong: bool
+    canonical: Count
+    fresh: Count
     rows: tuple[Row, ...]
 
 
@@ -205,8 +211,8 @@ class ChainView:
 
     @property
     def wrong(self) -> bool:
-        """Say whether any stage gave a wrong value."""
-        return any(stage.wrong for stage in self.stages)
+        """Say whether any canonical value is wrong."""
+        return any(not stage.canonical.right for stage in self.stages)
 
 
 @dataclass(frozen=True)
