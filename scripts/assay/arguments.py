@@ -15,6 +15,7 @@ from assay.commands.evidence_options import (
     add_keygen_options,
     add_release_options,
     add_sign_options,
+    add_standing_options,
     add_zip_options,
 )
 from assay.model import Tier
@@ -125,6 +126,7 @@ def _add_wishes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--attestations", type=Path, metavar="FILE", help="what the key signed (default: beside the bundle)"
     )
+    add_standing_options(parser)
 
 
 def _add_show(parser: argparse.ArgumentParser) -> None:

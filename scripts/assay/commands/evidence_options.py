@@ -66,6 +66,28 @@ def add_release_options(parser: argparse.ArgumentParser) -> None:
     _add_json(parser)
 
 
+def add_standing_options(parser: argparse.ArgumentParser) -> None:
+    """Add what asks whether a bundle still stands."""
+    parser.add_argument(
+        "--claim",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="a claim that you rely on: it must be established, and not superseded (again for more)",
+    )
+    parser.add_argument(
+        "--archive", type=Path, metavar="DIR", help="the archive that says whether the bundle still stands"
+    )
+    parser.add_argument(
+        "--trust",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a further public key whose word counts for that (again for more)",
+    )
+
+
 def add_zip_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``zip``."""
     parser.add_argument("--out", type=Path, default=PYZ, metavar="FILE", help=f"where (default: {PYZ})")

@@ -52,6 +52,9 @@ def wanted_of(options: argparse.Namespace) -> Wanted:
         challenge=options.challenge,
         key=read_key(options.key) if options.key else None,
         attestations=options.attestations,
+        claims=tuple(options.claim),
+        archive=options.archive,
+        trust=tuple(map(read_key, options.trust)),
     )
 
 

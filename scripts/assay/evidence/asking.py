@@ -41,6 +41,9 @@ class Wanted:
         challenge: the value that the run had to mix in (hex), or None.
         key: whose signature the reader trusts, or None.
         attestations: where the attestations lie, or None for beside the bundle.
+        claims: ids of the claims that the reader relies on.
+        archive: the folder of the archive that says whether the bundle still stands, or None.
+        trust: further keys whose word counts for that.
     """
 
     now: datetime
@@ -52,6 +55,14 @@ class Wanted:
     challenge: str | None = None
     key: PublicKey | None = None
     attestations: Path | None = None
+    claims: Collection[str] = ()
+    archive: Path | None = None
+    trust: tuple[PublicKey, ...] = ()
+
+    @property
+    def keys(self) -> tuple[PublicKey, ...]:
+        """Return whose word counts for whether the bundle still stands."""
+        return self.trust if self.key is None else (self.key, *self.trust)
 
     def check(self) -> None:
         """Check what a user may have mistyped.
@@ -71,6 +82,10 @@ class Wanted:
             raise UsageError(
                 "--attestations was given without --key", "a key to check them with", "add --key FILE"
             )
+        if self.trust and self.archive is None:
+            raise UsageError(
+                "--trust was given without --archive", "an archive that holds statements", "add --archive DIR"
+            )
 
 
 def policy(wanted: Wanted, document: PlanDocument, by_rules: Conclusion, by_newest: Conclusion) -> Asked:
@@ -88,6 +103,8 @@ def policy(wanted: Wanted, document: PlanDocument, by_rules: Conclusion, by_newe
     if wanted.tier is not None and by_rules.tier is not wanted.tier:
         seen = by_rules.tier.value if by_rules.tier else "none"
         reasons.append(f"the tier is {seen}, not {wanted.tier.value}")
+    established = {claim.id for claim in by_rules.claims.established}
+    reasons += [f"the run does not establish {claim}" for claim in wanted.claims if claim not in established]
     if wanted.plan is not None:
         reasons += _other_plan(document.plan, wanted.plan)
     return Asked(Answer.FAILED if reasons else Answer.PASSED, tuple(reasons))

@@ -67,6 +67,7 @@ def verification_lines(verification: Verification) -> Iterator[str]:
     yield f"policy: {_asked(verification.policy)}"
     yield f"freshness: {_asked(verification.freshness)}"
     yield f"standing: {plain(verification.standing)}"
+    yield from (f"  {plain(note)}" for note in verification.standing_notes)
     yield from (f"{name}: {plain(value)}" for name, value in _particulars(verification) if value)
     yield from _claims(verification)
 

@@ -126,7 +126,8 @@ class Verification:
         signer_detail: what its attestations came to, in words.
         policy: whether it is what the reader wants, by today's rules.
         freshness: whether it is new enough, and of the reader's challenge.
-        standing: what an archive says of it.
+        standing: what an archive says of it; whether that is refused is a matter of policy.
+        standing_notes: on whose word, and what is unclear about it.
         verdict: what the run comes to, as judged here.
         tier: the tier that its facts show.
         outcomes: outcome by gate, as judged here.
@@ -156,6 +157,7 @@ class Verification:
     signer_key: str = ""
     signer_detail: str = ""
     standing: str = STANDING_UNKNOWN
+    standing_notes: tuple[str, ...] = ()
     verdict: Verdict = Verdict.UNDECIDED
     tier: Tier | None = None
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
@@ -210,7 +212,7 @@ class Verification:
             "signer": self.signer.value,
             "signer_detail": self.signer_detail,
             "signer_key": self.signer_key,
-            "standing": self.standing,
+            "standing": "; ".join((self.standing, *self.standing_notes)),
             "started": self.started,
             "subject_digest": self.subject_digest,
             "steps": [step.to_json() for step in self.steps],

@@ -77,6 +77,9 @@ def verify_bundle(  # noqa: PLR0913  # each is an option of `assay verify`
     challenge: str | None = None,
     key: PublicKey | None = None,
     attestations: Path | None = None,
+    claims: Collection[str] = (),
+    archive: Path | None = None,
+    trust: tuple[PublicKey, ...] = (),
     now: datetime | None = None,
     subject: bool = False,
 ) -> Verification:
@@ -92,6 +95,9 @@ def verify_bundle(  # noqa: PLR0913  # each is an option of `assay verify`
         challenge: the value that the run had to mix in (hex).
         key: whose signature the reader trusts: an anchor where it holds.
         attestations: where the attestations lie; beside the bundle where it is not given.
+        claims: ids of the claims that the reader relies on.
+        archive: the folder of the archive that says whether the bundle still stands.
+        trust: further keys whose word counts for that.
         now: the reader's time; the clock's where it is not given.
         subject: whether to compute the subject digest, which unpacks archives in memory.
 
@@ -101,7 +107,20 @@ def verify_bundle(  # noqa: PLR0913  # each is an option of `assay verify`
     """
     moment = now or datetime.now(UTC)
     accepted = frozenset(accept)
-    wanted = Wanted(moment, expect_digest, accepted, tier, plan, not_older_than, challenge, key, attestations)
+    wanted = Wanted(
+        moment,
+        expect_digest,
+        accepted,
+        tier,
+        plan,
+        not_older_than,
+        challenge,
+        key,
+        attestations,
+        claims,
+        archive,
+        trust,
+    )
     with verifying(path, wanted, subject=subject) as (verification, _):
         return verification
 
@@ -128,7 +147,7 @@ def verifying(
                 found.subject = _subject(found)
         if proof.newer:
             _ask_of_newer(wanted, proof, found)
-        verification = _verification(path, wanted, proof, found)
+        verification = _standing(wanted, _verification(path, wanted, proof, found))
         yield verification, found.run if verification.intact else None
 
 
@@ -195,6 +214,15 @@ def _policy(wanted: Wanted, run: Run, judgement: Judgement, conclusion: Conclusi
         return policy(wanted, run.document, conclusion, conclude(run.document, run.records, outcomes))
     except BundleError as error:
         return Asked(Answer.FAILED, (f"today's rules cannot judge it: {error.observed}",))
+
+
+def _standing(wanted: Wanted, verification: Verification) -> Verification:
+    """Return a verification with what the reader's archive says of the bundle, where there is one."""
+    if wanted.archive is None or not verification.intact:
+        return verification
+    from assay.evidence.stands import with_standing  # noqa: PLC0415  # who brings no archive need not wait
+
+    return with_standing(verification, wanted.archive, wanted, verify_bundle)
 
 
 def _verification(path: Path, wanted: Wanted, proof: Proof, found: _Found) -> Verification:
