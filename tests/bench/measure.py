@@ -35,6 +35,7 @@ class Line:
         against: what it is compared to, in words.
         ratio: measured median over what it is compared to.
         bound: the highest ratio that is kept.
+        floor: the ratio below which nothing can be on this machine, None where that is not known.
     """
 
     what: str
@@ -42,6 +43,7 @@ class Line:
     against: str
     ratio: float
     bound: float
+    floor: float | None = None
 
     @property
     def missed(self) -> bool:
@@ -61,9 +63,12 @@ def alternate(turns: int, *actions: Callable[[], object]) -> tuple[Times, ...]:
     return tuple(Times(tuple(kept)) for kept in seconds)
 
 
-def compared(what: str, measured: Times, name: str, other: Times, bound: float) -> Line:
-    """Return the line of a measurement beside another."""
-    return Line(what, measured, f"{name}: {other}", measured.median / other.median, bound)
+def compared(  # noqa: PLR0913, PLR0917  # a line has so many parts
+    what: str, measured: Times, name: str, other: Times, bound: float, floor: Times | None = None
+) -> Line:
+    """Return the line of a measurement beside another, and beside what nothing can be faster than."""
+    lowest = floor.median / other.median if floor else None
+    return Line(what, measured, f"{name}: {other}", measured.median / other.median, bound, lowest)
 
 
 def bounded(what: str, measured: Times, limit_s: float) -> Line:
@@ -73,9 +78,12 @@ def bounded(what: str, measured: Times, limit_s: float) -> Line:
 
 def table(lines: Sequence[Line]) -> str:
     """Return the lines as a table of text."""
-    head = ("what", "median (spread)", "against", "ratio", "bound", "")
+    head = ("what", "median (spread)", "against", "ratio", "bound", "floor", "")
     body = [
-        (line.what, str(line.measured), line.against, f"{line.ratio:.2f}", f"{line.bound:.2f}", _word(line))
+        (
+            *(line.what, str(line.measured), line.against, f"{line.ratio:.2f}", f"{line.bound:.2f}"),
+            *("" if line.floor is None else f"{line.floor:.2f}", _word(line)),
+        )
         for line in lines
     ]
     widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]

@@ -182,23 +182,23 @@ def test_a_missing_member_is_named(tmp_path: Path) -> None:
         found.read("plan.json", 10)
 
 
-@pytest.mark.parametrize("without_pread", [False, True])
+@pytest.mark.parametrize("without_preadv", [False, True])
 def test_large_members_are_hashed_side_by_side(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, without_pread: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, without_preadv: bool
 ) -> None:
-    if without_pread:
-        monkeypatch.delattr(os, "pread")
+    if without_preadv:
+        monkeypatch.delattr(os, "preadv")
     contents = {f"artifacts/{n}": bytes([n]) * (2_000_000 + n) for n in range(4)}
     path = tmp_path / "run.tar"
     path.write_bytes(written(contents))
     seen: set[str] = set()
-    read = containers.ReadAt.read
+    fill = containers.ReadAt.fill
 
-    def noting(self: containers.ReadAt, offset: int, size: int) -> bytes:
+    def noting(self: containers.ReadAt, buffer: memoryview, offset: int) -> None:
         seen.add(threading.current_thread().name)
-        return read(self, offset, size)
+        fill(self, buffer, offset)
 
-    monkeypatch.setattr(containers.ReadAt, "read", noting)
+    monkeypatch.setattr(containers.ReadAt, "fill", noting)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     with open_container(path) as found:
         digests = found.digests()
@@ -208,7 +208,27 @@ def test_large_members_are_hashed_side_by_side(
     assert len(seen) == 3
 
 
-def test_a_file_that_shrinks_while_it_is_hashed_is_refused(tmp_path: Path) -> None:
+def test_short_reads_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    contents = {"artifacts/0": os.urandom(70_000)}
+    path = tmp_path / "run.tar"
+    path.write_bytes(written(contents))
+    some = containers.ReadAt._some  # noqa: SLF001  # what the platform gives is what is cut
+
+    def short(self: containers.ReadAt, buffer: memoryview, offset: int) -> int:
+        return some(self, buffer[: 1 + len(buffer) // 3], offset)
+
+    monkeypatch.setattr(containers.ReadAt, "_some", short)
+    assert read_all(path) == {"manifest.json": b"{}", **contents}
+    with open_container(path) as found:
+        assert found.digests()["artifacts/0"] == hashlib.sha256(contents["artifacts/0"]).hexdigest()
+
+
+@pytest.mark.parametrize("without_preadv", [False, True])
+def test_a_file_that_shrinks_while_it_is_hashed_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, without_preadv: bool
+) -> None:
+    if without_preadv:
+        monkeypatch.delattr(os, "preadv")
     path = tmp_path / "run.tar"
     path.write_bytes(written({"artifacts/0": bytes(5_000_000)}))
     with open_container(path) as found:

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 PIECE = 1 << 18
-"""Bytes read at once while hashing: ``hashlib`` releases the lock, and they stay in a cache."""
+"""Bytes of the buffer of each thread that hashes: ``hashlib`` releases the lock, and they stay in a cache.
+
+The file is not mapped: one that shrinks while it is mapped ends its reader by SIGBUS.
+"""
 
 THREADS = 4
 _WORTH_THREADS = 4 << 20
@@ -144,18 +147,25 @@ class Container:
             OSError: it cannot be read.
         """
         if sum(entry.size for entry in self.entries) < _WORTH_THREADS:
-            return dict(map(self._digest, self.entries))
-        hashers = [_Hasher(self._digest, share) for share in _shares(self.entries, os.cpu_count() or 1)]
+            return self._digests(self.entries)
+        hashers = [_Hasher(self._digests, share) for share in _shares(self.entries, os.cpu_count() or 1)]
         for hasher in hashers:
             hasher.start()
         return {name: sha256 for hasher in hashers for name, sha256 in hasher.result().items()}
 
-    def _digest(self, entry: Entry) -> tuple[str, str]:
-        """Return a member's name and SHA-256 (hex)."""
+    def _digests(self, entries: Sequence[Entry]) -> dict[str, str]:
+        """Return the SHA-256 (hex) of some members, all read into one buffer."""
+        buffer = memoryview(bytearray(min(PIECE, max((entry.size for entry in entries), default=0))))
+        return {entry.name: self._digest(entry, buffer) for entry in entries}
+
+    def _digest(self, entry: Entry, buffer: memoryview) -> str:
+        """Return a member's SHA-256 (hex)."""
         digest = hashlib.sha256()
         for start in range(0, entry.size, PIECE):
-            digest.update(self._source.read(entry.offset + start, min(PIECE, entry.size - start)))
-        return entry.name, digest.hexdigest()
+            piece = buffer[: min(PIECE, entry.size - start)]
+            self._source.fill(piece, entry.offset + start)
+            digest.update(piece)
+        return digest.hexdigest()
 
     def _entry(self, name: str) -> Entry:
         """Return the entry of that name."""
@@ -185,7 +195,7 @@ class _Window(io.RawIOBase):
         """Fill ``buffer`` with what comes next, and return how many bytes that were."""
         view = memoryview(buffer).cast("B")
         size = min(len(view), max(0, self._entry.size - self._at))
-        view[:size] = self._source.read(self._entry.offset + self._at, size)
+        self._source.fill(view[:size], self._entry.offset + self._at)
         self._at += size
         return size
 
@@ -202,9 +212,9 @@ class _Window(io.RawIOBase):
 class _Hasher(threading.Thread):
     """Hashes its share of the members; ``hashlib`` releases the lock, so several run at once."""
 
-    def __init__(self, digest: Callable[[Entry], tuple[str, str]], share: Sequence[Entry]) -> None:
+    def __init__(self, work: Callable[[Sequence[Entry]], dict[str, str]], share: Sequence[Entry]) -> None:
         super().__init__(daemon=True)
-        self._work = digest
+        self._work = work
         self._share = share
         self._found: dict[str, str] = {}
         self._error: BundleError | OSError | None = None
@@ -212,7 +222,7 @@ class _Hasher(threading.Thread):
     def run(self) -> None:
         """Hash until the share is done or cannot be read."""
         try:
-            self._found.update(map(self._work, self._share))
+            self._found = self._work(self._share)
         except (BundleError, OSError) as error:
             self._error = error
 
@@ -236,10 +246,11 @@ def _shares(entries: Sequence[Entry], processors: int) -> list[list[Entry]]:
 
 
 class ReadAt:
-    """Reads a file at any offset, from any thread, with or without the platform's ``pread``."""
+    """Reads a file at any offset, from any thread, with or without the platform's ``preadv``."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
+        self._file = io.FileIO(handle, closefd=False)
         self._lock = threading.Lock()
 
     def read(self, offset: int, size: int) -> bytes:
@@ -248,24 +259,31 @@ class ReadAt:
         Raises:
             BundleError: the file ends before.
         """
-        parts, left = [], size
-        while left:
-            part = self._some(offset + size - left, left)
-            if not part:
-                raise BundleError(
-                    f"ends at byte {offset + size - left}", f"{left} more bytes", "fetch it again"
-                )
-            parts.append(part)
-            left -= len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        found = bytearray(size)
+        self.fill(memoryview(found), offset)
+        return bytes(found)
 
-    def _some(self, offset: int, size: int) -> bytes:
-        """Return some of the bytes at ``offset``."""
-        if hasattr(os, "pread"):
-            return os.pread(self._handle, size, offset)
+    def fill(self, buffer: memoryview, offset: int) -> None:
+        """Fill the whole of ``buffer`` with the bytes from ``offset`` on.
+
+        Raises:
+            BundleError: the file ends before.
+        """
+        done = 0
+        while done < len(buffer):
+            count = self._some(buffer[done:], offset + done)
+            if not count:
+                at, left = offset + done, len(buffer) - done
+                raise BundleError(f"ends at byte {at}", f"{left} more bytes", "fetch it again")
+            done += count
+
+    def _some(self, buffer: memoryview, offset: int) -> int:
+        """Read some of the bytes at ``offset`` and return how many."""
+        if hasattr(os, "preadv"):
+            return os.preadv(self._handle, [buffer], offset)
         with self._lock:
-            os.lseek(self._handle, offset, os.SEEK_SET)
-            return os.read(self._handle, size)
+            self._file.seek(offset)
+            return self._file.readinto(buffer) or 0
 
 
 @contextlib.contextmanager
