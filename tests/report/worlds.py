@@ -35,7 +35,7 @@ EVIL = (
     "\" onmouseover=hit() x=\"' autofocus onfocus='hit()<svg/onload=hit()>javascript:hit()"
     "\x1b[31mred\x1b]0;title\x07\u202egnp.exe\u2066\u2069\u200f\ufeff{{ 7 * 7 }}{% raw %}&#60;b&#62;"
 )
-"""What a page must show and never obey: tags that end what it stands in, escapes, marks that turn text round."""
+"""What a page must show and never obey: tags, attributes, escapes, and marks that turn text round."""
 
 
 def word(value: float) -> str:

@@ -8,10 +8,13 @@ Content-Security-Policy allows, by digest.
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
+from collections.abc import Mapping
 from importlib import resources
+from types import MappingProxyType
 
-from jinja2 import DictLoader, Environment, StrictUndefined
+from jinja2 import DictLoader, Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from assay.evidence.show import plain
@@ -22,14 +25,28 @@ _PAGE, _STYLE = "page.html", "style.css"
 
 def render(page: Page) -> bytes:
     """Return a page as UTF-8; the same view gives the same bytes."""
+    files = _files()
+    style = files[_STYLE]
+    trusted = Markup(style)  # noqa: S704  # a file of this package
+    return _template().render(page=page, style=trusted, policy=_policy(style)).encode()
+
+
+@functools.cache
+def _template() -> Template:
+    """Return the page's template, compiled."""
+    return environment(_files()).get_template(_PAGE)
+
+
+@functools.cache
+def _files() -> Mapping[str, str]:
+    """Return the templates and the style by name, as they ship with this copy."""
     folder = resources.files(__package__) / "templates"
-    files = {each.name: each.read_text("utf-8") for each in folder.iterdir() if each.is_file()}
-    style = files.pop(_STYLE)
-    template = _environment(files).get_template(_PAGE)
-    return template.render(page=page, style=Markup(style), policy=_policy(style)).encode()  # noqa: S704  # a file of this package
+    return MappingProxyType(
+        {each.name: each.read_text("utf-8") for each in folder.iterdir() if each.is_file()}
+    )
 
 
-def _environment(files: dict[str, str]) -> Environment:
+def environment(files: Mapping[str, str]) -> Environment:
     """Return what renders templates: escaping always on, and nothing that is missing passes as empty."""
     return Environment(
         loader=DictLoader(files),
