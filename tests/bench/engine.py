@@ -18,6 +18,7 @@ from assay.evidence.verify import verify_bundle
 from assay.gates import table as gate_table
 from assay.judge import table as judge_table
 from assay.judge.row import GateRow
+from assay.judge.table import rows
 from assay.machine import Machine
 from assay.model import Outcome
 from assay.plan import Plan, parse_plan, plan_json
@@ -41,21 +42,27 @@ def engine_share(folder: Path) -> Line:
 @contextmanager
 def idle_gates(project: Path) -> Iterator[Callable[[Path], Path]]:
     """Yield what makes a whole run over gates that do nothing, in a place, and returns its bundle."""
+    with prepared_idle(project) as prepared:
+        yield lambda place: _run(prepared, rows(prepared.plan), place)
+
+
+@contextmanager
+def prepared_idle(project: Path) -> Iterator[Prepared]:
+    """Yield what a run over gates that do nothing stands on, while they are all the gates that there are."""
     plan = parse_plan(_plan_table())
-    prepared = _prepared(plan, project)
-    rows = tuple(_rows(plan.gates))
+    gates = tuple(_rows(plan.gates))
     observe = MappingProxyType(dict.fromkeys(plan.gates, lambda context: {"seen": context.nonce}))
-    with patch.object(judge_table, "GATES", rows), patch.object(gate_table, "OBSERVE", observe):
-        yield lambda place: _run(prepared, rows, place)
+    with patch.object(judge_table, "GATES", gates), patch.object(gate_table, "OBSERVE", observe):
+        yield _prepared(plan, project)
 
 
-def _run(prepared: Prepared, rows: tuple[GateRow, ...], place: Path) -> Path:
+def _run(prepared: Prepared, gates: tuple[GateRow, ...], place: Path) -> Path:
     """Make one run, its bundle, and verify it as ``qualify`` does; return the bundle.
 
     Raises:
         RuntimeError: it did not do what it is measured for.
     """
-    ran = run_plan(prepared, rows, place, lambda _: None)
+    ran = run_plan(prepared, gates, place, lambda _: None)
     bundle = write_bundle(ran.folder.path)
     verified = verify_bundle(bundle.path, expect_digest=bundle.digest)
     passed = [name for name, outcome in verified.outcomes.items() if outcome is Outcome.PASSED]

@@ -29,7 +29,7 @@ def nodes(data: bytes) -> Iterator[LexborNode]:
 
 
 def skeleton(data: bytes) -> list[tuple[str, tuple[tuple[str, str | None], ...]]]:
-    """Return every element of a page in order, with its attributes; labels, which are read, without values."""
+    """Return every element of a page in order, with its attributes; labels without values."""
     return [
         (
             node.tag or "",

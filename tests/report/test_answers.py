@@ -9,8 +9,8 @@ import pytest
 
 from assay import __version__
 from assay.evidence.toolchain import own_digest
-from assay.evidence.verification import STANDING_UNKNOWN
 from assay.report.answers import answers_of, origin_of
+from assay.report.headline import headline_of
 from assay.report.view import Page, Tone
 from assay.signing import sign_bundle
 from tests.evidence.keyring import ALICE
@@ -67,12 +67,25 @@ def test_a_key_that_vouches_anchors_and_is_named(tmp_path: Path) -> None:
     assert ALICE.public.id in page.answers[2].detail
 
 
-def test_a_standing_that_an_archive_gives_is_seen(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("standing", "shown", "headline"),
+    [
+        ("current: nobody says so", ("current", "nobody says so; a note", Tone.GOOD), Tone.GOOD),
+        ("unknown: without a key", ("unknown", "without a key; a note", Tone.NEUTRAL), Tone.GOOD),
+        ("revoked: a wrong wheel", ("revoked", "a wrong wheel; a note", Tone.BAD), Tone.OPEN),
+        ("superseded in these: x", ("superseded", "in these: x; a note", Tone.OPEN), Tone.OPEN),
+    ],
+)
+def test_a_standing_that_an_archive_gives_is_seen(
+    tmp_path: Path, standing: str, shown: tuple[str, str, Tone], headline: Tone
+) -> None:
     with viewing(qualified(tmp_path)) as seen:
-        verified = seen.subject.verification
-        assert verified.standing == STANDING_UNKNOWN
-        answer = answers_of(replace(verified, standing="superseded: by another"))[-1]
-    assert (answer.state, answer.detail, answer.tone) == ("superseded", "by another", Tone.OPEN)
+        verified = replace(seen.subject.verification, standing=standing, standing_notes=("a note",))
+        answer = answers_of(verified)[-1]
+        told = headline_of(replace(seen.subject, verification=verified))
+    assert (answer.state, answer.detail, answer.tone) == shown
+    assert told.tone is headline
+    assert bool(told.reasons) is (headline is Tone.OPEN)
 
 
 def test_every_step_of_the_proof_is_listed_as_verify_lists_it(tmp_path: Path) -> None:

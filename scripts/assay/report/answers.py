@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from assay import __version__
+from assay.evidence.standing import State
 from assay.evidence.toolchain import own_digest
-from assay.evidence.verification import STANDING_UNKNOWN, Answer, Asked, Signer, Step, Verification
+from assay.evidence.verification import Answer, Asked, Signer, Step, Verification
 from assay.report.view import Answer as Shown
 from assay.report.view import Origin, Tone
 
 _TONES = {Answer.PASSED: Tone.GOOD, Answer.FAILED: Tone.BAD, Answer.NOT_ASKED: Tone.NEUTRAL}
 
 _SIGNERS = {Signer.VALID: Tone.GOOD, Signer.INVALID: Tone.BAD}
+
+_STANDINGS: Mapping[str, Tone] = {
+    State.CURRENT: Tone.GOOD,
+    State.SUPERSEDED: Tone.OPEN,
+    State.REVOKED: Tone.BAD,
+    State.UNKNOWN: Tone.NEUTRAL,
+}
 
 SENDERS = (
     "This page was made where the bundle was made, and whoever sends a bundle can send any page with it. "
@@ -84,10 +94,11 @@ def _asked(name: str, asked: Asked, otherwise: str) -> Shown:
 
 
 def _standing(verified: Verification) -> Shown:
-    """Return what an archive says of the bundle."""
-    state, _, detail = verified.standing.partition(": ")
-    tone = Tone.NEUTRAL if verified.standing == STANDING_UNKNOWN else Tone.OPEN
-    return Shown("Standing", state, detail, tone)
+    """Return what an archive says of the bundle, and on whose word."""
+    state, _, rest = verified.standing.partition(" ")
+    state = state.rstrip(":")
+    detail = "; ".join((rest, *verified.standing_notes))
+    return Shown("Standing", state, detail, _STANDINGS.get(state, Tone.OPEN))
 
 
 def proof_of(verified: Verification) -> tuple[Shown, ...]:

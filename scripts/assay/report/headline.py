@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.evidence.comparing import RAN
+from assay.evidence.standing import State
 from assay.evidence.verification import Answer, Verification
 from assay.model import Outcome, Tier, Verdict
 from assay.report.machine import device_text
@@ -26,6 +27,9 @@ _WHY = (
     (Outcome.BLOCKED, "could not run: a gate before it did not pass"),
 )
 """What keeps a run from being qualified, the worst first (DESIGN, law 1)."""
+
+
+_STANDS = (State.CURRENT.value, State.UNKNOWN.value)
 
 
 def headline_of(subject: Subject) -> Headline:
@@ -93,7 +97,9 @@ def _gates(names: tuple[str, ...]) -> str:
 
 
 def _unmet(verified: Verification) -> Iterator[str]:
-    """Yield what the reader wanted and did not get."""
+    """Yield what the reader wanted and did not get, and that the bundle does not stand any more."""
     for name, asked in (("policy", verified.policy), ("freshness", verified.freshness)):
         if asked.answer is Answer.FAILED:
             yield f"Not what the reader wants ({name}): {'; '.join(asked.reasons)}."
+    if not verified.standing.startswith(_STANDS):
+        yield f"An archive says that it is {verified.standing}."

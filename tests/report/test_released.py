@@ -1,0 +1,57 @@
+"""Real bundles, judged by the real rules: every released one has a page that says what is in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from assay import nox
+from assay.report.document import write_report
+from assay.report.page import render
+from tests.project.files import PROJECT
+from tests.report.markup import told
+from tests.report.worlds import WANTED, view
+
+RECEIPTS = PROJECT / "receipts"
+H200 = "20261130T205642Z-1817c1ea.tar"
+RELEASED = nox.released(RECEIPTS)
+
+MAX_BYTES = 200_000
+"""A page of a usual bundle stays small enough to be sent about."""
+
+
+@pytest.mark.parametrize("name", sorted(RELEASED))
+def test_every_released_bundle_has_a_page(name: str, tmp_path: Path) -> None:
+    target = tmp_path / "page.html"
+    wanted = replace(WANTED, expect_digest=RELEASED[name])
+    verified, written = write_report(RECEIPTS / name, wanted, target, readers=True)
+    assert (verified.anchored, written) == (True, True)
+    assert target.stat().st_size < MAX_BYTES
+    assert told(target.read_bytes(), "#claims .claims:not(.open) .by") == [
+        ", ".join(claim.gates) for claim in verified.claims.established
+    ]
+
+
+def test_the_page_of_the_h200_says_what_its_receipts_say() -> None:
+    page = view(RECEIPTS / H200)
+    assert page.headline.sentence == (
+        "Qualified at tier physical: gpu-assay 0.1.0 passed 10 of 10 planned gates, every one that applies, "
+        "on NVIDIA H200 (driver 580.159.04, CUDA 13.0)."
+    )
+    rows = {row.name: row.value for group in page.machine for row in group.rows}
+    assert rows["Virtualisation"] == "passed through to a virtual machine"
+    assert (rows["Memory"], rows["GSP firmware"], rows["CUDA toolkit"]) == (
+        "139.8 GiB",
+        "580.159.04",
+        "13.0.88",
+    )
+    assert rows["Host compiler"] == "gcc 13.3.0"
+    assert {row.name: row.value for row in page.selection}["Provider"] == "wgpu-native 29.0.1.1"
+    assert [len(table.rows) for table in page.tables] == [6, 17, 6]
+    chains = {chain.name: [row.values[-1].given for row in chain.rows] for chain in page.chains}
+    assert chains["pipeline"] == [str(2 * (2 * x + 1)) for x in range(37)]
+    assert chains["consolidation"] == [str(2 * (x + 1)) for x in range(37)]
+    assert all(stage.fresh.text == "4,096 of 4,096 right" for chain in page.chains for stage in chain.stages)
+    assert b"PASSED" not in render(page)
