@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from collections.abc import Iterator
@@ -12,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.gates.probes import LiveProbes, RecordedProbes, probes_of
+from assay.chain.probe import NAMES
+from assay.gates.probes import ALONE, LiveProbes, RecordedProbes, probes_of
 from tests.gates.running import Bench, bench
 from tests.plan.support import plan_table
 
@@ -51,6 +53,62 @@ def test_a_program_that_fails_hangs_or_is_not_there_is_a_problem_and_no_exceptio
     missing = probes.program("any", ("/nowhere/nvcc", "--version"))
     assert missing.asked
     assert missing.problem
+
+
+def asker(folder: Path, body: str) -> Path:
+    """Return an interpreter that runs ``body`` (a shell's) with ``$parts`` and ``$result`` set."""
+    made = folder / "python"
+    made.write_text(
+        f'#!/bin/sh\nwhile [ "$1" != --result ]; do shift; done\nresult="$2"; shift 2; parts="$*"\n{body}\n'
+    )
+    made.chmod(0o755)
+    return made
+
+
+ANSWERS = 'echo "{\\"parts\\": {\\"$parts\\": {\\"facts\\": {\\"told\\": \\"$parts\\"}}}}" > "$result"'
+
+
+def test_a_part_that_hangs_or_crashes_takes_no_others_answer(tmp_path: Path) -> None:
+    body = f"case $parts in nvml) exec sleep 600;; cuda) kill -SEGV $$;; esac\n{ANSWERS}"
+    chosen = {"BUN_PYTHON_EXECUTABLE": str(asker(tmp_path, body))}
+    with bench(tmp_path, plan=plan_table(), selection=chosen) as made:
+        said = LiveProbes(made.context).chain(("nvml", "cuda", "adapters", "packages"), 1.0)
+        commands = [command.exit for command in made.context.commands]
+    assert said["nvml"].problem == "the selected interpreter did not answer within its deadline"
+    assert said["nvml"].silent
+    assert said["cuda"].problem == "it was ended by signal 11"
+    assert {name: said[name].facts for name in ("adapters", "packages")} == {
+        "adapters": {"told": "adapters"},
+        "packages": {"told": "packages"},
+    }
+    assert commands == [0, "timeout", -11, 0]  # recorded in the order of asking, whatever ended first
+
+
+def test_questions_are_answered_side_by_side(tmp_path: Path) -> None:
+    """The interpreter ends only when the program has begun, and the program only when it has."""
+    ways = [tmp_path / "to", tmp_path / "back"]
+    for way in ways:
+        os.mkfifo(way)
+    body = f'echo 1 > "{ways[0]}"; read x < "{ways[1]}"; {ANSWERS}'
+    chosen = {"BUN_PYTHON_EXECUTABLE": str(asker(tmp_path, body))}
+    with bench(tmp_path, plan=plan_table(), selection=chosen) as made:
+        probes = LiveProbes(made.context)
+        one = probes.begin(("shadow",), 20.0)
+        two = probes.start("any", ("/bin/sh", "-c", f'read x < "{ways[0]}"; echo $x > "{ways[1]}"'), 20.0)
+        assert (one.result()["shadow"].facts, two.result().problem) == ({"told": "shadow"}, "")
+
+
+def test_a_gate_that_asks_and_never_listens_leaves_nothing_running(tmp_path: Path) -> None:
+    ended = tmp_path / "ended"
+    with bench(tmp_path, plan=plan_table()) as made:
+        LiveProbes(made.context).start("any", ("/bin/sh", "-c", f'echo 1 > "{ended}"'), 20.0)
+        LiveProbes(made.context).start("missing", ("/nowhere/nvidia-smi",), 20.0)
+        made.context.settle()
+    assert ended.read_text() == "1\n"
+
+
+def test_every_part_that_stands_alone_is_one_of_the_probes() -> None:
+    assert set(NAMES) >= ALONE
 
 
 def test_bytes_that_are_no_text_are_no_trouble(live: Bench) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from assay.engine.setup import Setup
-from assay.errors import StorageError
+from assay.errors import AssayError, StorageError
 from assay.files import copy_atomic, sha256_file
-from assay.gatelog import GateLog
 from assay.model import Artifact, Command, Facts
-from assay.process import Finished
+from assay.process import Finished, Pending, spawn
 from assay.process import run as run_process
 
 CAPTURE = 16 << 20
@@ -21,11 +22,18 @@ _INHERITED = ("PATH", "HOME", "TMPDIR", "SYSTEMROOT", "TEMP", "TMP", "USERPROFIL
 """What a plain command needs of the surroundings on POSIX and Windows; everything else stays outside."""
 
 
+class Log(Protocol):
+    """Where a gate's words and its commands' output go."""
+
+    def write(self, data: bytes) -> None:
+        """Append bytes."""
+
+
 class GateContext:
     """One gate's view of the run; see ``assay.gates.context.Context``."""
 
     def __init__(
-        self, setup: Setup, facts: Mapping[str, Facts], scratch: Path, log: GateLog, deadline_s: int
+        self, setup: Setup, facts: Mapping[str, Facts], scratch: Path, log: Log, deadline_s: int
     ) -> None:
         """Give a gate its surroundings."""
         self._setup = setup
@@ -47,6 +55,7 @@ class GateContext:
         self.rehearsal = setup.rehearsal
         self.commands: list[Command] = []
         self.artifacts: list[Artifact] = []
+        self._begun: list[Pending[Finished]] = []
 
     def execute(
         self,
@@ -74,6 +83,39 @@ class GateContext:
         )
         self.record(argv, finished.exit)
         return finished
+
+    def begin(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        deadline_s: float | None = None,
+    ) -> Pending[Finished]:
+        """Begin a command; it is logged and recorded with its result, so in the order of asking."""
+        begun = spawn(
+            argv,
+            env=self.plain_environment() if env is None else env,
+            cwd=cwd or self.scratch,
+            deadline_s=self._bounded(deadline_s),
+            capture_limit=CAPTURE,
+        )
+        self._begun.append(begun)
+
+        def ended() -> Finished:
+            finished = begun.result()
+            self.log(f"$ {' '.join(argv)}\n")
+            self.log_bytes(finished.stdout + finished.stderr)
+            self.record(argv, finished.exit)
+            return finished
+
+        return Pending(ended)
+
+    def settle(self) -> None:
+        """Wait for every command that was begun, so that none outlives the gate; their deadlines end them."""
+        for begun in self._begun:
+            with contextlib.suppress(AssayError):
+                begun.result()
 
     def record(self, argv: Sequence[str], exit_code: int | str) -> None:
         """Record a command, rooted and redacted; the plan's own words stand in the plan as they are."""

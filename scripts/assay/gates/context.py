@@ -10,7 +10,7 @@ from assay.gates.rehearsal import Rehearsal
 from assay.machine import Machine
 from assay.model import Artifact, Facts, Platform
 from assay.plan import Plan
-from assay.process import Finished
+from assay.process import Finished, Pending
 from assay.selection import Selection
 
 
@@ -65,6 +65,19 @@ class Context(Protocol):
 
         Without ``env`` the child gets the run's minimal environment (PATH, HOME, TMPDIR, LANG and what
         the platform needs), never the caller's own.
+        """
+
+    def begin(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        deadline_s: float | None = None,
+    ) -> Pending[Finished]:
+        """Begin a command as ``execute`` runs one; it runs on beside the gate until its result is asked for.
+
+        It is logged and recorded with its result.  What keeps it from starting is raised there (GateError).
         """
 
     def plain_environment(self) -> Mapping[str, str]:

@@ -1,7 +1,7 @@
 """The only place that starts processes.
 
-``run`` runs a command to its end or its deadline; ``Child`` holds the chain's child, which speaks on a
-descriptor of its own and waits to be released.  Both keep these promises:
+``run`` runs a command to its end or its deadline, ``spawn`` does so beside its caller; ``Child`` holds the
+chain's child, which speaks on a descriptor of its own and waits to be released.  All keep these promises:
 
 - *A command is a list of words*, never a shell's text.
 - *Nothing waits for ever.*  Both output streams are read while the process runs; a deadline ends the whole
@@ -15,13 +15,14 @@ descriptor of its own and waits to be released.  Both keep these promises:
 
 The parts: ``values`` (limits and results), ``events`` (lines out of bytes, pure), ``pump`` (reads several
 pipes at once), ``posix`` and ``windows`` (start, signal and reap: all that differs), ``stopping`` (the
-order of asking, killing and giving up), ``running`` (``run``), ``child`` (``Child``) and
-``strays`` (what left its group).
+order of asking, killing and giving up), ``running`` (``run``), ``pending`` (``spawn``), ``child`` (``Child``)
+and ``strays`` (what left its group).
 """
 
 from __future__ import annotations
 
 from assay.process.child import CONTROL, EVENTS, Child
+from assay.process.pending import Pending, spawn
 from assay.process.running import run
 from assay.process.strays import Stray, end_strays
 from assay.process.values import Ended, Ending, Event, EventLimits, Finished, Patience
@@ -36,7 +37,9 @@ __all__ = [
     "EventLimits",
     "Finished",
     "Patience",
+    "Pending",
     "Stray",
     "end_strays",
     "run",
+    "spawn",
 ]

@@ -1,0 +1,61 @@
+"""``spawn``: a command that runs while its caller does something else, on a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from assay.process.running import CAPTURE, run
+from assay.process.values import Finished
+
+T = TypeVar("T")
+
+
+class Pending(Generic[T]):
+    """What is not there yet."""
+
+    def __init__(self, take: Callable[[], T]) -> None:
+        """Take it with ``take``, which waits for it and is called once."""
+        self._take = take
+        self._taken: list[T] = []
+
+    def result(self) -> T:
+        """Wait for it and return it; a later call returns the same.
+
+        Raises:
+            Exception: what ``take`` raises.
+        """
+        if not self._taken:
+            self._taken.append(self._take())
+        return self._taken[0]
+
+
+def spawn(  # noqa: PLR0913  # each option is a bound or a place of its own, all by keyword
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    deadline_s: float,
+    cwd: Path | None = None,
+    capture_limit: int = CAPTURE,
+    input: bytes | None = None,  # noqa: A002  # the name that subprocess.run gives it
+) -> Pending[Finished]:
+    """Begin a command under the same promises as ``run``; its deadline counts from now.
+
+    It ends by itself or by its deadline, whether anybody asks for the result or not.  What keeps it from
+    being started is raised with the result: GateError.
+    """
+    future: Future[Finished] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(
+                run(argv, env=env, deadline_s=deadline_s, cwd=cwd, capture_limit=capture_limit, input=input)
+            )
+        except BaseException as error:  # noqa: BLE001  # it is raised again where the result is asked for
+            future.set_exception(error)
+
+    threading.Thread(target=work, name=f"command {argv[0] if argv else ''}").start()
+    return Pending(future.result)
