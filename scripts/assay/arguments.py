@@ -82,6 +82,15 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--artifact", type=Path, metavar="FILE", help="a wheel that is taken as it is")
     _add_json(parser)
 
+def _add_diagnose(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``diagnose``."""
+    parser.add_argument("--root", type=Path, metavar="DIR", help="another machine's root folder")
+    parser.add_argument("--env-file", type=Path, metavar="FILE", help="its environment, as `env` prints it")
+    parser.add_argument("--selection", type=Path, metavar="FILE", help="the selection, instead of variables")
+    _add_project(parser)
+    _add_json(parser)
+
+
 
 def _add_project(parser: argparse.ArgumentParser) -> None:
     """Add the project's folder."""
@@ -151,6 +160,7 @@ def _add_fetch(parser: argparse.ArgumentParser) -> None:
 _COMMANDS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...] = (
     ("qualify", "run every planned gate and leave a bundle", _add_qualify),
     ("rehearse", "run everything on the CPU, or one gate or chain; qualifies nothing", _add_rehearse),
+    ("diagnose", "say what is wrong with a machine, the cause first", _add_diagnose),
     ("gate", "run one gate and those it needs; an outcome, no verdict", _add_gate),
     ("verify", "check a bundle, trusting nothing in it", _add_verify),
     ("show", "print what a bundle says, after verifying it", _add_show),

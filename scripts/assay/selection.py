@@ -99,9 +99,9 @@ class Selection:
 
 
 def resolve_selection(
-    environ: Mapping[str, str], project: Path, file: Path | None, platform: Platform
+    environ: Mapping[str, str], project: Path | None, file: Path | None, platform: Platform
 ) -> Selection:
-    """Return the selection of a run: a file's, the environment's, or the embedded one.
+    """Return the selection of a run: a file's, the environment's, or the one embedded in the project, if any.
 
     Raises:
         SelectionError: a selection file cannot be read or has another form.
@@ -122,8 +122,8 @@ def resolve_selection(
             explicit=True, source="environment", values=MappingProxyType(chosen), separator=separator
         )
     ignored = tuple(name for name in (SITE_PACKAGES, TOOLKIT) if environ.get(name))
-    embedded = project / EMBEDDED_FILE
-    if embedded.is_file():
+    embedded = project / EMBEDDED_FILE if project is not None else None
+    if embedded is not None and embedded.is_file():
         return Selection(
             explicit=False,
             source="embedded",

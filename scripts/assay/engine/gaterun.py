@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from assay.engine.context import GateContext, spilled_artifact
+from assay.engine.observing import broke, observed
 from assay.engine.setup import Done, FactsBoard, Setup
-from assay.errors import AssayError, DeadlineError, GateError
-from assay.evidence.facts import settle, spill
+from assay.errors import GateError
+from assay.evidence.facts import spill
 from assay.evidence.names import log_name
 from assay.evidence.receipt import bounded_findings, receipt_bytes
 from assay.evidence.times import write_time
 from assay.gatelog import GateLog
 from assay.judge.row import GateRow
-from assay.judge.rules import BROKE, DEADLINE, judge_gate
+from assay.judge.rules import BROKE, judge_gate
 from assay.judge.table import needed
 from assay.model import Facts, LogInfo, Outcome, Receipt, outcome_of
 from assay.redaction import RULES
-
-LONGEST = 2000
-"""Characters of an error's message that a receipt holds; the log has all."""
 
 
 def run_gate(setup: Setup, board: FactsBoard, row: GateRow) -> Done:
@@ -42,38 +38,14 @@ def run_gate(setup: Setup, board: FactsBoard, row: GateRow) -> Done:
         scratch = Path(tempfile.mkdtemp(prefix="assay-"))
         context = GateContext(setup, earlier, scratch, log, setup.deadline_s(row))
         try:
-            facts, redactions = _observe(setup, row, context)
+            facts, redactions = observed(setup, row, context)
         finally:
+            context.settle()
             shutil.rmtree(scratch, ignore_errors=True)
         return _finish(setup, row, _Seen(context, log, earlier, start), facts, redactions)
     except BaseException:
         log.discard()
         raise
-
-
-def _observe(setup: Setup, row: GateRow, context: GateContext) -> tuple[Facts, int]:
-    """Return a gate's facts as a reader will see them and the redactions made, or the fact that it broke."""
-    try:
-        rooted, redactions = setup.redactor.json(setup.observe[row.name](context))
-        return settle(cast("Facts", rooted)), redactions
-    except DeadlineError as error:
-        return broke(DEADLINE, error.observed, error.expected), 0
-    except AssayError as error:
-        context.log(f"{error}\n")
-        return broke("error", error.observed, error.expected), 0
-    except Exception as error:  # noqa: BLE001  # a gate's defect must end as a receipt, not as a lost run
-        context.log(traceback.format_exc())
-        return broke("crash", f"{type(error).__name__}: {error}", "a gate without defects"), 0
-
-
-def broke(kind: str, observed: str, expected: str) -> Facts:
-    """Return the facts of a gate that did not come to facts of its own."""
-    return {BROKE: {"expected": expected, "kind": kind, "observed": _printable(observed[:LONGEST])}}
-
-
-def _printable(text: str) -> str:
-    """Return text without lone surrogates, which no receipt may hold."""
-    return text.encode("utf-8", "replace").decode()
 
 
 @dataclass(frozen=True)

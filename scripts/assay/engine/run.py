@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.engine.console import Say, gate_lines, selection_lines
-from assay.engine.gaterun import broke, not_run, run_gate
+from assay.engine.gaterun import not_run, run_gate
+from assay.engine.observing import broke
 from assay.engine.prepare import Prepared
 from assay.engine.schedule import Actions, run_graph
 from assay.engine.setup import Done, FactsBoard, Setup

@@ -20,6 +20,7 @@ class Case:
         nonce: the run's nonce (hex).
         challenge: the auditor's value (hex), ``""`` where there was none.
         facts: facts of the gates that ended before, by gate, rooted and redacted.
+        diagnosis: nothing is claimed of the facts, so what was not asked is no finding.
     """
 
     plan: Plan
@@ -28,3 +29,4 @@ class Case:
     nonce: str
     challenge: str
     facts: Mapping[str, Facts]
+    diagnosis: bool = False

@@ -30,7 +30,7 @@ _EMBEDDED = "embedded"
 
 
 def resting(judge: Judge, check: Check) -> Judge:
-    """Return a judge that also asks for what a passed gate's claim rests on.
+    """Return a judge that also asks for what a passed gate's claim rests on; a diagnosis claims nothing.
 
     Args:
         judge: finds what is wrong.
@@ -39,7 +39,7 @@ def resting(judge: Judge, check: Check) -> Judge:
 
     def judged(case: Case, facts: Facts) -> tuple[Finding, ...]:
         found = judge(case, facts)
-        if outcome_of(found) is Outcome.PASSED:
+        if not case.diagnosis and outcome_of(found) is Outcome.PASSED:
             check(case, facts)
         return found
 

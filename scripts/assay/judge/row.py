@@ -24,6 +24,15 @@ class Exclusive(StrEnum):
     MACHINE = "machine"
 
 
+class Diagnoses(StrEnum):
+    """Whether a machine can be diagnosed by a gate, which then needs no running GPU."""
+
+    NO = "no"
+    PLANNED = "planned"
+    """Only against the pins of a plan."""
+    ANYWHERE = "anywhere"
+
+
 @dataclass(frozen=True)
 class GateRow:
     """What is known of a gate without running it.
@@ -38,6 +47,7 @@ class GateRow:
         tiers: plan tiers at which it applies.
         exclusive: what it must have for itself.
         deadline_s: seconds until it is ended, where the plan says nothing.
+        diagnoses: whether ``assay diagnose`` runs it.
     """
 
     name: str
@@ -49,6 +59,7 @@ class GateRow:
     tiers: frozenset[Tier] = EVERY_TIER
     exclusive: Exclusive = Exclusive.NONE
     deadline_s: int = 600
+    diagnoses: Diagnoses = Diagnoses.NO
 
     @property
     def rules(self) -> int:

@@ -16,7 +16,8 @@ from assay.judge.resting import (
     check_toolkit,
     resting,
 )
-from assay.judge.row import Exclusive, GateRow
+from assay.judge.row import Diagnoses, Exclusive, GateRow
+from assay.model import Platform, Tier
 from assay.plan.values import Plan
 
 GATES: tuple[GateRow, ...] = (
@@ -42,6 +43,7 @@ GATES: tuple[GateRow, ...] = (
         MappingProxyType({provider.RULES: resting(provider.judge, check_provider)}),
         needs=(),
         claim=provider.claim,
+        diagnoses=Diagnoses.ANYWHERE,
         deadline_s=180,
     ),
     GateRow(
@@ -50,6 +52,18 @@ GATES: tuple[GateRow, ...] = (
         MappingProxyType({build.RULES: resting(build.judge, check_build)}),
         needs=("environment",),
         claim=build.claim,
+        diagnoses=Diagnoses.ANYWHERE,
+    ),
+    GateRow(
+        "driver",
+        "one NVIDIA driver: module, firmware and userspace of one version",
+        MappingProxyType({driver.RULES: resting(driver.judge, driver.check_driver)}),
+        needs=(),
+        claim=driver.claim,
+        platforms=driver.PLATFORMS,
+        tiers=driver.TIERS,
+        exclusive=Exclusive.GPU,
+        deadline_s=120,
         deadline_s=600,
     ),
     GateRow(
@@ -58,6 +72,7 @@ GATES: tuple[GateRow, ...] = (
         MappingProxyType({installed.RULES: resting(installed.judge, check_installed)}),
         needs=("build",),
         claim=installed.claim,
+        diagnoses=Diagnoses.PLANNED,
         deadline_s=300,
     ),
     GateRow(

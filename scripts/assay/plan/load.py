@@ -16,7 +16,21 @@ from assay.plan.parse import parse_plan
 from assay.plan.reading import Table
 from assay.plan.values import Plan
 
+_FILE = "pyproject.toml"
 _LIMIT = 1 << 20
+
+
+def find_plan(project: Path) -> Plan | None:
+    """Return the plan of a folder, None where it has no ``pyproject.toml`` or no ``[tool.assay]`` in it.
+
+    Raises:
+        PlanError: as ``load_plan``.
+    """
+    if not (project / _FILE).is_file():
+        return None
+    document = _toml(project / _FILE, _FILE)
+    table = document.get("tool")
+    return _plan(document, project) if isinstance(table, Mapping) and table.get("assay") else None
 
 
 def load_plan(project: Path) -> Plan:
@@ -25,7 +39,11 @@ def load_plan(project: Path) -> Plan:
     Raises:
         PlanError: a file is missing or not TOML, or the plan is wrong.
     """
-    document = _toml(project / "pyproject.toml", "pyproject.toml")
+    return _plan(_toml(project / _FILE, _FILE), project)
+
+
+def _plan(document: Mapping[str, object], project: Path) -> Plan:
+    """Return the plan that a project's document holds."""
     table = Table(Table(document, "").table("tool", {}).raw("assay", None) or {}, "tool.assay")
     if not table.names():
         raise PlanError("tool.assay", "is missing from pyproject.toml", "a plan", "add a [tool.assay] table")

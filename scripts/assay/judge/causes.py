@@ -1,0 +1,125 @@
+"""Orders findings by cause: a root cause hides its consequences and lists them.
+
+What follows from what is authored in the catalogue (``Entry.explains``) and holds transitively, also through
+findings that are not there; a gate that could not run follows from what kept it from running.  A finding
+without any of its causes stands on its own.  One that has several goes under the first of them, in the order
+of the causes, so that each finding stands exactly once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from assay.model import Finding, Severity
+
+Explains = Mapping[str, tuple[str, ...]]
+"""By id of a finding, the ids of those that follow from it directly."""
+
+_RANK = {severity: rank for rank, severity in enumerate(Severity)}
+
+
+@dataclass(frozen=True)
+class Found:
+    """A finding and the gates that it came from, in the gates' order."""
+
+    finding: Finding
+    gates: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A root cause.
+
+    Attributes:
+        finding: what was found.
+        gates: the gates that it came from.
+        consequences: the findings that follow from it, in the order in which they were found.
+        blocked: the gates that could not run for it, in the gates' order.
+    """
+
+    finding: Finding
+    gates: tuple[str, ...]
+    consequences: tuple[Found, ...] = ()
+    blocked: tuple[str, ...] = ()
+
+    @property
+    def severity(self) -> Severity:
+        """Return the worst severity of the cause and what follows from it."""
+        every = (self.finding, *(each.finding for each in self.consequences))
+        return min((each.severity for each in every), key=_RANK.__getitem__)
+
+
+def by_cause(
+    findings: Mapping[str, Sequence[Finding]], explains: Explains, blocked: Explains | None = None
+) -> tuple[Cause, ...]:
+    """Return the root causes: failures first, then errors, missing capabilities, warnings.
+
+    Among equals the one that explains more comes first, then the one of the earlier gate.
+
+    Args:
+        findings: by gate, in the gates' order.
+        explains: what follows from what.
+        blocked: by gate that could not run, the gates that it would have needed and that did not pass.
+    """
+    found = _merged(findings)
+    present = {each.finding.id for each in found}
+    follows = {name: _reached(name, explains) for name in present}
+    roots = [
+        each
+        for each in found
+        if not any(each.finding.id in follows[other] for other in present - {each.finding.id})
+    ]
+    return tuple(_with_blocked(_shared_out(roots, found, follows), blocked or {}))
+
+
+def _merged(findings: Mapping[str, Sequence[Finding]]) -> tuple[Found, ...]:
+    """Return each finding once; two gates that found the very same are both named."""
+    gates: dict[Finding, list[str]] = {}
+    for gate, several in findings.items():
+        for each in several:
+            named = gates.setdefault(each, [])
+            if gate not in named:
+                named.append(gate)
+    return tuple(Found(each, tuple(named)) for each, named in gates.items())
+
+
+def _reached(name: str, explains: Explains) -> frozenset[str]:
+    """Return every id that follows from one, directly or through others, without the id itself."""
+    reached: set[str] = set()
+    waiting = [name]
+    while waiting:
+        fresh = set(explains.get(waiting.pop(), ())) - reached
+        reached |= fresh
+        waiting += fresh
+    return frozenset(reached - {name})
+
+
+def _weight(root: Found, left: Sequence[Found], follows: Mapping[str, frozenset[str]]) -> tuple[int, int]:
+    """Return what orders the causes: the worst severity, and how much follows, most first."""
+    after = [each.finding for each in left if each.finding.id in follows[root.finding.id]]
+    worst = min(_RANK[each.severity] for each in (root.finding, *after))
+    return worst, -len(after)
+
+
+def _shared_out(
+    roots: Sequence[Found], found: Sequence[Found], follows: Mapping[str, frozenset[str]]
+) -> Iterator[Cause]:
+    """Yield the causes in order, each with those of its consequences that none before it has."""
+    waiting, left = list(roots), [each for each in found if each not in roots]
+    while waiting:
+        root = min(waiting, key=lambda each: _weight(each, left, follows))
+        waiting.remove(root)
+        own = tuple(each for each in left if each.finding.id in follows[root.finding.id])
+        left = [each for each in left if each not in own]
+        yield Cause(root.finding, root.gates, own)
+
+
+def _with_blocked(causes: Iterator[Cause], blocked: Explains) -> Iterator[Cause]:
+    """Yield the causes with the gates that could not run for them; a gate goes under its first cause."""
+    left = dict.fromkeys(blocked)
+    for cause in causes:
+        seen = {*cause.gates, *(gate for each in cause.consequences for gate in each.gates)}
+        own = tuple(gate for gate in left if seen & _reached(gate, blocked))
+        left = {gate: None for gate in left if gate not in own}
+        yield Cause(cause.finding, cause.gates, cause.consequences, own)
