@@ -61,6 +61,12 @@ MOVES: dict[str, tuple[str, Any, Direction, str]] = {
     ),
     "a gate of a claim more": ("claim.0.gates", ["chain", "build"], RAISED, "claim.chain-exact.gates"),
     "a claim opened": ("claim.0.gates", [], CHANGED, "claim.chain-exact.gates"),
+    "a claim for one platform": (
+        "claim.0",
+        {"id": "chain-exact", "text": "the chain is exact", "gates": ["chain"], "platforms": ["linux"]},
+        CHANGED,
+        "claim.chain-exact.platforms",
+    ),
     "another claim text": ("claim.0.text", "x", CHANGED, "claim.chain-exact.text"),
     "another smoke command": ("smoke", ["true"], CHANGED, "smoke"),
     "a disclosure": ("disclose", ["gpu-serial"], CHANGED, "disclose"),

@@ -87,6 +87,7 @@ def test_plan_survives_json() -> None:
         ("command.0.argv", ["bin/pytest", "-q"], "tool.assay.command.0.report"),
         ("command.0.argv", ["python", "-m", "pytest"], "tool.assay.command.0.report"),
         ("claim.0.gates", ["absent"], "tool.assay.claim.0.gates"),
+        ("claim.0.platforms", ["beos"], "tool.assay.claim.0.platforms.0"),
         ("claim.1.id", "chain-exact", "tool.assay.claim.1.id"),
         ("disclose", ["everything"], "tool.assay.disclose.0"),
         ("kernels.pipeline.stage", [], "tool.assay.kernels.pipeline.stage"),

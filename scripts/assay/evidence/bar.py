@@ -249,6 +249,8 @@ def _claims(old: Plan, new: Plan) -> Iterator[Move]:
         else:
             yield from changed(f"{path}.gates", *(", ".join(each) or "none" for each in gates))
         yield from changed(f"{path}.text", before[name].text, after[name].text)
+        where = (", ".join(each[name].platforms) or "everywhere" for each in (before, after))
+        yield from changed(f"{path}.platforms", *where)
 
 
 def _disclosed(old: Plan, new: Plan) -> Iterator[Move]:

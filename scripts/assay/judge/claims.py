@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from assay.judge.case import Case
 from assay.judge.table import rows
 from assay.model import Facts, Outcome, Verdict
+from assay.plan.values import Claim
 
 _GRANTING = frozenset({Verdict.QUALIFIED, Verdict.REHEARSED})
 
@@ -54,8 +55,13 @@ def claims_of(
     planned = tuple(
         Established(claim.id, claim.text, claim.gates)
         for claim in case.plan.claims
-        if grants and claim.gates and passed.issuperset(claim.gates)
+        if grants and claim.gates and passed.issuperset(claim.gates) and _is_shown(case, claim)
     )
     held = {claim.id for claim in planned}
     rest = tuple((claim.id, claim.text) for claim in case.plan.claims if claim.id not in held)
     return Claims(own + planned, rest)
+
+
+def _is_shown(case: Case, claim: Claim) -> bool:
+    """Say whether the claim's gates show it on the run's platform."""
+    return not claim.platforms or case.platform in claim.platforms

@@ -108,7 +108,7 @@ def plan_json(plan: Plan) -> dict[str, Json]:
         "built-by": dict(plan.built_by),
         "chains": {key.value: list(names) for key, names in plan.chains.items()},
         "cites": [{"digest": cite.digest, "reason": cite.reason} for cite in plan.cites],
-        "claim": [{"gates": list(c.gates), "id": c.id, "text": c.text} for c in plan.claims],
+        "claim": [_claim_json(claim) for claim in plan.claims],
         "command": [_command_json(command) for command in plan.commands],
         "deadlines": dict(plan.deadlines),
         "disclose": list(plan.disclose),
@@ -273,7 +273,18 @@ def _claim(value: object, path: str) -> Claim:
     """Read one claim."""
     table = Table(value, path)
     claim = Claim(
-        table.text("id", match=_WORD), table.line("text"), table.texts("gates", (), match=GATE_NAME)
+        table.text("id", match=_WORD),
+        table.line("text"),
+        table.texts("gates", (), match=GATE_NAME),
+        tuple(Platform(name) for name in table.texts("platforms", (), match=_PLATFORM)),
     )
     table.finish()
     return claim
+
+
+def _claim_json(claim: Claim) -> Json:
+    """Return a claim in the form that ``_claim`` reads; platforms only where it names some."""
+    where: dict[str, Json] = (
+        {"platforms": [each.value for each in claim.platforms]} if claim.platforms else {}
+    )
+    return {**where, "gates": list(claim.gates), "id": claim.id, "text": claim.text}

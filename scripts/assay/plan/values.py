@@ -94,11 +94,19 @@ class CommandGate:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence that holds when all of ``gates`` passed; without gates it is not established yet."""
+    """A sentence that holds when all of ``gates`` passed; without gates it is not established yet.
+
+    Attributes:
+        id: its id.
+        text: the sentence.
+        gates: gates that have to pass.
+        platforms: where these gates show it; empty for everywhere.
+    """
 
     id: str
     text: str
     gates: tuple[str, ...]
+    platforms: tuple[Platform, ...] = ()
 
 
 @dataclass(frozen=True)
