@@ -17,7 +17,6 @@ from assay.judge.resting import (
     resting,
 )
 from assay.judge.row import Diagnoses, Exclusive, GateRow
-from assay.model import Platform, Tier
 from assay.plan.values import Plan
 
 GATES: tuple[GateRow, ...] = (
@@ -28,6 +27,7 @@ GATES: tuple[GateRow, ...] = (
         needs=(),
         claim=environment.claim,
         deadline_s=180,
+        diagnoses=Diagnoses.ANYWHERE,
     ),
     GateRow(
         "toolkit",
@@ -36,6 +36,7 @@ GATES: tuple[GateRow, ...] = (
         needs=(),
         claim=toolkit.claim,
         deadline_s=180,
+        diagnoses=Diagnoses.ANYWHERE,
     ),
     GateRow(
         "provider",
@@ -43,8 +44,8 @@ GATES: tuple[GateRow, ...] = (
         MappingProxyType({provider.RULES: resting(provider.judge, check_provider)}),
         needs=(),
         claim=provider.claim,
-        diagnoses=Diagnoses.ANYWHERE,
         deadline_s=180,
+        diagnoses=Diagnoses.PLANNED,
     ),
     GateRow(
         "build",
@@ -52,18 +53,6 @@ GATES: tuple[GateRow, ...] = (
         MappingProxyType({build.RULES: resting(build.judge, check_build)}),
         needs=("environment",),
         claim=build.claim,
-        diagnoses=Diagnoses.ANYWHERE,
-    ),
-    GateRow(
-        "driver",
-        "one NVIDIA driver: module, firmware and userspace of one version",
-        MappingProxyType({driver.RULES: resting(driver.judge, driver.check_driver)}),
-        needs=(),
-        claim=driver.claim,
-        platforms=driver.PLATFORMS,
-        tiers=driver.TIERS,
-        exclusive=Exclusive.GPU,
-        deadline_s=120,
         deadline_s=600,
     ),
     GateRow(
@@ -72,7 +61,6 @@ GATES: tuple[GateRow, ...] = (
         MappingProxyType({installed.RULES: resting(installed.judge, check_installed)}),
         needs=("build",),
         claim=installed.claim,
-        diagnoses=Diagnoses.PLANNED,
         deadline_s=300,
     ),
     GateRow(
