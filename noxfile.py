@@ -62,6 +62,12 @@ def toolkit(session: nox.Session) -> None:
 
 
 @nox.session
+def driver(session: nox.Session) -> None:
+    """Gate: one NVIDIA driver: module, firmware and userspace of one version."""
+    body.gate(session)
+
+
+@nox.session
 def provider(session: nox.Session) -> None:
     """Gate: the pinned provider, loadable on this machine."""
     body.gate(session)

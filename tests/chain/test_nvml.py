@@ -41,7 +41,9 @@ ANSWERS: dict[str, object] = {
     "nvmlDeviceGetBoardPartNumber": "692-2G520-0280-501",
     "nvmlDeviceGetCurrentClocksEventReasons": 1,
     "nvmlDeviceGetCudaComputeCapability": (9, 0),
+    "nvmlDeviceGetComputeMode": 0,
     "nvmlDeviceGetComputeRunningProcesses": [SimpleNamespace(pid=71), SimpleNamespace(pid=8)],
+    "nvmlDeviceGetDisplayActive": 0,
     "nvmlDeviceGetDriverModel": NotSupportedError(),
     "nvmlDeviceGetEccMode": [1, 1],
     "nvmlDeviceGetGraphicsRunningProcesses": [],
@@ -51,8 +53,12 @@ ANSWERS: dict[str, object] = {
     "nvmlDeviceGetMigMode": [0, 0],
     "nvmlDeviceGetName": "NVIDIA H200",
     "nvmlDeviceGetPciInfo": SimpleNamespace(busId="00000000:1B:00.0", pciDeviceId=0x233510DE),
+    "nvmlDeviceGetPerformanceState": 0,
     "nvmlDeviceGetPersistenceMode": 1,
+    "nvmlDeviceGetRemappedRows": (2, 1, 1, 0),
+    "nvmlDeviceGetRetiredPagesPendingStatus": NotSupportedError(),
     "nvmlDeviceGetSerial": "1650123456789",
+    "nvmlDeviceGetTotalEccErrors": 3,
     "nvmlDeviceGetUUID": "GPU-4b1ae1a1-c3e2-f709-11d2-a8b0c4d5e6f7",
     "nvmlDeviceGetVbiosVersion": "96.00.BC.00.01",
     "nvmlDeviceGetVirtualizationMode": 0,
@@ -102,9 +108,12 @@ def test_driver_and_gpu_are_told_whole(monkeypatch: pytest.MonkeyPatch) -> None:
                 "board_part": "692-2G520-0280-501",
                 "clocks_event_reasons": 1,
                 "compute_capability": "9.0",
+                "compute_mode": 0,
                 "compute_processes": [8, 71],
+                "display": 0,
                 "driver_model": None,
                 "ecc": [1, 1],
+                "ecc_uncorrected": 3,
                 "graphics_processes": [],
                 "gsp_firmware": "580.159.04",
                 "gsp_mode": [1, 1],
@@ -114,8 +123,14 @@ def test_driver_and_gpu_are_told_whole(monkeypatch: pytest.MonkeyPatch) -> None:
                 "name": "NVIDIA H200",
                 "pci": {"bus": "00000000:1b:00.0", "device_id": 0x2335, "vendor_id": 0x10DE},
                 "persistence": 1,
+                "power_state": 0,
                 "reached": True,
-                "refused": [{"code": 3, "fact": "driver_model", "name": "NotSupportedError"}],
+                "refused": [
+                    {"code": 3, "fact": "driver_model", "name": "NotSupportedError"},
+                    {"code": 3, "fact": "retired_pending", "name": "NotSupportedError"},
+                ],
+                "remapped": {"corrected": 2, "failed": False, "pending": True, "uncorrected": 1},
+                "retired_pending": None,
                 "uuid": "GPU-4b1ae1a1-c3e2-f709-11d2-a8b0c4d5e6f7",
                 "vbios": "96.00.BC.00.01",
                 "virtualization": 0,
@@ -170,7 +185,7 @@ def test_a_pynvml_that_lacks_a_question_answers_the_others(monkeypatch: pytest.M
     gpu = only_gpu(nvml.facts())
     assert gpu["gsp_mode"] is None
     assert gpu["vbios"] == "96.00.BC.00.01"
-    assert [refusal["fact"] for refusal in gpu["refused"]] == ["driver_model", "gsp_mode"]
+    assert [refusal["fact"] for refusal in gpu["refused"]] == ["driver_model", "gsp_mode", "retired_pending"]
 
 
 def test_no_pynvml_is_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,8 @@ A description is an object with any of these keys; those of the parts that it st
 
     about       one sentence
     on          names of files in ``parts``, or ``healthy/<name>``: what this machine is made of
+    driver      keywords of ``build_driver.Driver``, a native Linux driver; those of all layers are merged,
+                and it is added where the first one names it
     links, folders, files, programs, elf, pe, sparse, remove
                 what to add to its root, by path (``remove`` is a list): a link's target, text, keywords of
                 ``elf_bytes`` or ``pe_bytes``, a size in bytes of nothing
@@ -34,6 +36,7 @@ from typing import Any
 from assay.machine import Machine
 from assay.plan import Plan, parse_plan
 from assay.selection import Selection, resolve_selection
+from tests.machines.build_driver import driver_layer
 from tests.machines.build_elf import elf_bytes
 from tests.machines.build_pe import pe_bytes
 from tests.machines.building import Builder
@@ -42,10 +45,10 @@ from tests.plan.support import plan_table
 HERE = Path(__file__).parent
 KINDS = ("healthy", "faults")
 _KEYS = {
-    *("about", "on", "links", "folders", "files", "programs", "elf", "pe", "sparse", "remove"),
+    *("about", "on", "driver", "links", "folders", "files", "programs", "elf", "pe", "sparse", "remove"),
     *("env", "stated", "probes", "plan", "selection", "gates", "finds", "warns", "says"),
 }
-GATES = ("environment", "toolkit", "provider")
+GATES = ("environment", "toolkit", "driver", "provider")
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ def expected(kind: str, name: str) -> tuple[dict[str, list[str]], list[str]]:
 def build(kind: str, name: str, folder: Path) -> Described:
     """Build a machine below ``folder``."""
     builder, merged, plan = Builder(folder), dict[str, Any](), plan_table()
-    for layer in _layers(kind, name):
+    for layer in _with_driver(_layers(kind, name)):
         unknown = set(layer) - _KEYS
         assert not unknown, f"{name}: unknown keys {unknown}"
         _add(builder, layer)
@@ -106,6 +109,17 @@ def _layers(kind: str, name: str) -> list[dict[str, Any]]:
         where, _, part = below.rpartition("/")
         found += [each for each in _layers(where or "parts", part) if each not in found]
     return [*found, layer]
+
+
+def _with_driver(layers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return layers with the driver that they describe together, before the first that names it."""
+    naming = [at for at, layer in enumerate(layers) if "driver" in layer]
+    if not naming:
+        return layers
+    keywords: dict[str, Any] = {}
+    for layer in layers:
+        keywords |= layer.get("driver", {})
+    return [*layers[: naming[0]], driver_layer(keywords), *layers[naming[0] :]]
 
 
 def _add(builder: Builder, layer: Mapping[str, Any]) -> None:

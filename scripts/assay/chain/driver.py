@@ -135,8 +135,13 @@ class Driver:
         """Return the UUID in NVML's spelling (of a MIG device it is the partition's own)."""
         raw = (ctypes.c_ubyte * _UUID_SIZE)()
         self.call("cuDeviceGetUuid_v2", raw, device)
-        text = bytes(raw).hex()
-        return "GPU-" + "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+        return uuid_text(bytes(raw))
+
+
+def uuid_text(raw: bytes) -> str:
+    """Return a device's UUID (16 bytes) in NVML's spelling, ``GPU-…``."""
+    text = raw.hex()
+    return "GPU-" + "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 
 
 def load() -> Driver:

@@ -17,13 +17,19 @@ from .packages import load
 Question = Callable[[Any, Any], object]
 """(pynvml, handle of the GPU) -> answer."""
 
+_UNCORRECTED = (1, 0)
+"""``NVML_MEMORY_ERROR_TYPE_UNCORRECTED``, ``NVML_VOLATILE_ECC`` (nvml.h)."""
+
 _QUESTIONS: Mapping[str, Question] = {
     "board_part": lambda nvml, gpu: _text(nvml.nvmlDeviceGetBoardPartNumber(gpu)),
     "clocks_event_reasons": lambda nvml, gpu: nvml.nvmlDeviceGetCurrentClocksEventReasons(gpu),
     "compute_capability": lambda nvml, gpu: _dotted(nvml.nvmlDeviceGetCudaComputeCapability(gpu)),
+    "compute_mode": lambda nvml, gpu: nvml.nvmlDeviceGetComputeMode(gpu),
     "compute_processes": lambda nvml, gpu: _processes(nvml.nvmlDeviceGetComputeRunningProcesses(gpu)),
+    "display": lambda nvml, gpu: nvml.nvmlDeviceGetDisplayActive(gpu),
     "driver_model": lambda nvml, gpu: list(nvml.nvmlDeviceGetDriverModel(gpu)),
     "ecc": lambda nvml, gpu: list(nvml.nvmlDeviceGetEccMode(gpu)),
+    "ecc_uncorrected": lambda nvml, gpu: int(nvml.nvmlDeviceGetTotalEccErrors(gpu, *_UNCORRECTED)),
     "graphics_processes": lambda nvml, gpu: _processes(nvml.nvmlDeviceGetGraphicsRunningProcesses(gpu)),
     "gsp_firmware": lambda nvml, gpu: _text(nvml.nvmlDeviceGetGspFirmwareVersion(gpu)),
     "gsp_mode": lambda nvml, gpu: list(nvml.nvmlDeviceGetGspFirmwareMode(gpu)),
@@ -32,11 +38,15 @@ _QUESTIONS: Mapping[str, Question] = {
     "name": lambda nvml, gpu: _text(nvml.nvmlDeviceGetName(gpu)),
     "pci": lambda nvml, gpu: _pci(nvml.nvmlDeviceGetPciInfo(gpu)),
     "persistence": lambda nvml, gpu: nvml.nvmlDeviceGetPersistenceMode(gpu),
+    "power_state": lambda nvml, gpu: nvml.nvmlDeviceGetPerformanceState(gpu),
+    "remapped": lambda nvml, gpu: _remapped(*nvml.nvmlDeviceGetRemappedRows(gpu)),
+    "retired_pending": lambda nvml, gpu: bool(nvml.nvmlDeviceGetRetiredPagesPendingStatus(gpu)),
     "uuid": lambda nvml, gpu: _text(nvml.nvmlDeviceGetUUID(gpu)),
     "vbios": lambda nvml, gpu: _text(nvml.nvmlDeviceGetVbiosVersion(gpu)),
     "virtualization": lambda nvml, gpu: nvml.nvmlDeviceGetVirtualizationMode(gpu),
 }
 """By fact.  Pairs of modes are (current, pending); ``gsp_mode`` is (enabled, default); memory is in bytes;
+``ecc_uncorrected`` counts since the driver was loaded; ``power_state`` is 0 (fastest) to 15, 32 unknown;
 ``virtualization`` is 0 none, 1 passthrough, 2 vGPU guest, 3 host vGPU, 4 host vSGA (nvml.h)."""
 
 _SERIAL: Mapping[str, Question] = {"serial": lambda nvml, gpu: _text(nvml.nvmlDeviceGetSerial(gpu))}
@@ -115,6 +125,16 @@ def _text(value: object) -> str:
 def _dotted(pair: tuple[int, int]) -> str:
     """Return a compute capability such as ``9.0``."""
     return f"{pair[0]}.{pair[1]}"
+
+
+def _remapped(corrected: int, uncorrected: int, pending: int, failed: int) -> dict[str, object]:
+    """Return the rows of memory that were remapped, by cause, whether some wait, and whether one failed."""
+    return {
+        "corrected": int(corrected),
+        "failed": bool(failed),
+        "pending": bool(pending),
+        "uncorrected": int(uncorrected),
+    }
 
 
 def _processes(processes: list[Any]) -> list[int]:

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from . import distributions, document, interpreter, nvml, runtime_wgpu, toolkit
+from . import cuda_probe, distributions, document, interpreter, nodes, nvml, runtime_wgpu, toolkit
 from .failures import describe
 
 SCHEMA = "assay/chain-probe/1"
 
 Part = Callable[[], Mapping[str, object]]
 
-NAMES = ("interpreter", "packages", "shadow", "pathfinder", "nvml", "adapters")
+NAMES = ("interpreter", "packages", "shadow", "pathfinder", "nvml", "cuda", "nodes", "adapters")
 
 
 def probe(names: tuple[str, ...], result: Path, *, serial: bool) -> int:
@@ -41,6 +41,8 @@ def _parts(*, serial: bool) -> Mapping[str, Part]:
         "shadow": distributions.shadow,
         "pathfinder": toolkit.facts,
         "nvml": partial(nvml.facts, serial=serial),
+        "cuda": cuda_probe.facts,
+        "nodes": nodes.facts,
         "adapters": runtime_wgpu.every_adapter,
     }
 

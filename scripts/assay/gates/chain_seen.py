@@ -6,13 +6,12 @@ are hashed by the parent, as all mapped libraries are.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import AssayError, GateError, StorageError
-from assay.files import CHUNK, sha256_file, storage_errors
+from assay.files import sha256_file
 from assay.gates.childenv import ChildSetup
 from assay.gates.childtools import implicit_layers
 from assay.judge.injection import is_importing
@@ -20,12 +19,8 @@ from assay.judge.loaded import is_cuda_library, is_device
 from assay.judge.modules import ARCHIVE
 from assay.judge.owner import is_drivers_name, name_of
 from assay.judge.reading import get, text, texts
-from assay.machine import Machine, live, nvidia
+from assay.machine import Machine, driverfiles, live, nvidia
 from assay.model import Facts, Json
-
-_VERSION_IN_NAME = re.compile(r"libcuda\.so\.(\d{3,5}\.\d+(?:\.\d+)?)")
-"""The driver installs its library under its whole version and links the SONAME to it (NVIDIA README,
-"Installed Components"); three digits, because the projected ``libcuda.so.1.1`` of WSL is no version."""
 
 _SITES = ("site-packages", "dist-packages")
 
@@ -61,7 +56,7 @@ def mapped_facts(pid: int, machine: Machine) -> Facts:
     data = sorted({each.path for each in seen.mapped if not each.executable})
     return {
         "device_nodes": list(seen.nodes),
-        "libcuda": _libcuda(code, nvidia.kernel_module(machine).version),
+        "libcuda": _libcuda(machine, code),
         "mapped": [_mapped(pid, each) for each in code],
         "mapped_data": list[Json](data),
         "unseen": seen.unseen,
@@ -82,31 +77,13 @@ def _mapped(pid: int, each: live.MappedFile) -> Json:
     }
 
 
-def _libcuda(mapped: Sequence[live.MappedFile], module_version: str) -> Json:
+def _libcuda(machine: Machine, mapped: Sequence[live.MappedFile]) -> Json:
     """Return path and version of the mapped CUDA driver library, and what told the version."""
     found = next((each.path for each in mapped if is_cuda_library(each.path)), None)
     if found is None:
         return None
-    if match := _VERSION_IN_NAME.fullmatch(name_of(found)):
-        return {"path": found, "told_by": "file name", "version": match[1]}
-    if module_version and _holds(Path(found), module_version.encode()):
-        return {"path": found, "told_by": "contents", "version": module_version}
-    return {"path": found, "told_by": "", "version": ""}
-
-
-def _holds(path: Path, version: bytes) -> bool:
-    """Say whether a library holds a whole version as text: it tells its own to the kernel module."""
-    whole = re.compile(rb"(?<![\d.])" + re.escape(version) + rb"(?![\d.])")
-    try:
-        with storage_errors("read", path), path.open("rb") as stream:
-            before = b""
-            while chunk := stream.read(CHUNK):
-                if whole.search(before + chunk):
-                    return True
-                before = chunk[-len(version) - 2 :]
-    except StorageError:
-        return False
-    return False
+    version, told_by = driverfiles.told_version(Path(found), nvidia.kernel_module(machine).version)
+    return {"path": found, "told_by": told_by, "version": version}
 
 
 def module_facts(modules: Sequence[Facts], setup: ChildSetup) -> list[Json]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 
-from assay.gates import build, chain, command, environment, installed, provider, references, toolkit
+from assay.gates import build, chain, command, driver, environment, installed, provider, references, toolkit
 from assay.gates.context import Context
 from assay.model import Facts
 from assay.plan import Plan
@@ -17,6 +17,7 @@ OBSERVE: Mapping[str, Observe] = MappingProxyType(
     {
         "environment": environment.observe,
         "toolkit": toolkit.observe,
+        "driver": driver.observe,
         "provider": provider.observe,
         "build": build.observe,
         "installed": installed.observe,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from assay.errors import PlanError
-from assay.judge import build, chain, environment, installed, provider, references, toolkit
+from assay.judge import build, chain, driver, environment, installed, provider, references, toolkit
 from assay.judge.command import command_row
 from assay.judge.resting import (
     check_build,
@@ -36,6 +36,18 @@ GATES: tuple[GateRow, ...] = (
         needs=(),
         claim=toolkit.claim,
         deadline_s=180,
+        diagnoses=Diagnoses.ANYWHERE,
+    ),
+    GateRow(
+        "driver",
+        "one NVIDIA driver: module, firmware and userspace of one version",
+        MappingProxyType({driver.RULES: resting(driver.judge, driver.check_driver)}),
+        needs=(),
+        claim=driver.claim,
+        platforms=driver.PLATFORMS,
+        tiers=driver.TIERS,
+        exclusive=Exclusive.GPU,
+        deadline_s=120,
         diagnoses=Diagnoses.ANYWHERE,
     ),
     GateRow(

@@ -23,6 +23,9 @@ VERSION_FILE = "/proc/driver/nvidia/version"
 NODES = ("/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/dxg")
 MODULES = ("nvidia", "nvidia_uvm", "nvidia_modeset", "nvidia_drm")
 
+MAX_VERSIONS = 100
+"""Versions, and files of each, that are told."""
+
 VERSION = re.compile(r"\d{1,5}(?:\.\d{1,5}){1,3}")
 """A whole driver version: ``580.159.04``; longer numbers are not versions but attempts to fill memory."""
 
@@ -133,15 +136,33 @@ def _node(machine: Machine, path: str) -> DeviceNode | None:
     return DeviceNode(path, os.major(status.st_rdev), os.minor(status.st_rdev), stat.S_IMODE(status.st_mode))
 
 
-def firmware_versions(machine: Machine) -> Mapping[str, tuple[str, ...]]:
-    """Return the GSP firmware files by driver version under ``/lib/firmware/nvidia`` (and ``/usr/lib``).
+def firmware_roots(machine: Machine) -> tuple[str, ...]:
+    """Return the folders that are there of those that the kernel loads firmware from, in its order.
 
-    A version's folder holds ``gsp_tu10x.bin`` (Turing, GA100) and ``gsp_ga10x.bin`` (GA10x and newer).
+    The parameter ``path`` of the module ``firmware_class`` comes first (the kernel's documentation, "Firmware
+    search paths"); ``/usr/lib/firmware`` is where merged systems keep ``/lib/firmware``.
+    """
+    given = machine.peek("/sys/module/firmware_class/parameters/path", 4096).text.strip()
+    release = machine.peek("/proc/sys/kernel/osrelease", 4096).text.strip() or "none"
+    usual = ("updates/" + release, "updates", release, "")
+    folders = [given] if given.startswith("/") else []
+    for top in ("/lib/firmware", "/usr/lib/firmware"):
+        folders += [f"{top}/{below}".rstrip("/") for below in usual]
+    return tuple(dict.fromkeys(folder for folder in folders if machine.is_dir(folder)))
+
+
+def firmware_versions(machine: Machine) -> Mapping[str, tuple[str, ...]]:
+    """Return the GSP firmware files by driver version, as far as ``firmware_roots`` have a folder of it.
+
+    A version's folder holds ``gsp_tu10x.bin`` (Turing, GA100) and ``gsp_ga10x.bin`` (GA10x and newer), which
+    may be compressed (``.xz``, ``.zst``).
     """
     found: dict[str, tuple[str, ...]] = {}
-    for folder in ("/lib/firmware/nvidia", "/usr/lib/firmware/nvidia"):
-        for path in machine.glob(f"{folder}/[0-9]*"):
-            found.setdefault(path.rsplit("/", 1)[1], _names(machine, path))
+    for folder in firmware_roots(machine):
+        for path in machine.glob(f"{folder}/nvidia/[0-9]*")[:MAX_VERSIONS]:
+            name = path.rsplit("/", 1)[1]
+            gsp = tuple(each for each in _names(machine, path) if each.startswith("gsp"))[:MAX_VERSIONS]
+            found[name] = tuple(sorted({*found.get(name, ()), *gsp}))
     return MappingProxyType(found)
 
 

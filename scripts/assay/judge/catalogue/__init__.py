@@ -10,6 +10,7 @@ from assay.judge.catalogue import (
     chain,
     command,
     common,
+    driver,
     environment,
     installed,
     provider,
@@ -20,7 +21,7 @@ from assay.judge.catalogue import (
 from assay.judge.catalogue.entry import Entry
 from assay.model import Finding, Platform
 
-_MODULES = (common, environment, toolkit, provider, build, chain, command, installed, references)
+_MODULES = (common, environment, toolkit, driver, provider, build, chain, command, installed, references)
 
 CATALOGUE: Mapping[str, Entry] = MappingProxyType(
     {entry.id: entry for module in (*_MODULES, rehearsal) for entry in module.ENTRIES}

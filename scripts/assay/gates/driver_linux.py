@@ -1,0 +1,180 @@
+"""Observes for gate ``driver`` on native Linux: module, firmware, nodes, userspace, and the kernel's log.
+
+The facts are described in ``assay.judge.driver_linux``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.gates.childview import child_view
+from assay.gates.context import Context
+from assay.gates.driver_live import live_facts
+from assay.gates.probes import probes_of
+from assay.gates.toolkit_driver import has_driver
+from assay.machine import Machine, driverfiles, kernellog, kernelmodules, nvidia, pci
+from assay.model import Facts, Json
+
+_MEMORY = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+"""A container's limit: of cgroup v2 and of v1 (the kernel's cgroup-v2 and cgroup-v1 documentation)."""
+
+_UNLIMITED = 1 << 60
+"""Bytes; cgroup v1 writes "no limit" as the largest multiple of a page."""
+
+_NO_LIBRARIES: Facts = {"copies": [], "loaded": {}, "private": {}, "shell": {}}
+_NO_LOG: Facts = {"events": [], "problems": [], "sources": []}
+_NO_DISK: Facts = {"blacklists": [], "built": [], "others": [], "sources": []}
+
+
+def observe_linux(context: Context) -> Facts:
+    """Return the facts of a native Linux; without GPU and driver little is read, and nobody asked."""
+    machine = context.machine
+    loaded, gpus = has_driver(machine), pci.gpus(machine)
+    signs = loaded or bool(gpus) or bool(nvidia.device_nodes(machine))
+    module = module_facts(machine)
+    live = live_facts(context, probes_of(context), driver=loaded)
+    version = str(module["version"])
+    return {
+        "container": container_facts(machine),
+        "devices": [{"bus": gpu.bus, "device": f"{gpu.device:04x}", "driver": gpu.driver} for gpu in gpus],
+        "firmware": _firmware(machine) if signs else {"roots": [], "versions": {}},
+        "gpus": _gpus(machine),
+        "kernel": _kernel(machine) if signs else {"lockdown": "", "release": "", "secure_boot": None},
+        "libraries": library_facts(context, version) if signs else _NO_LIBRARIES,
+        "log": _log(machine) if signs else _NO_LOG,
+        "module": {**module, "disk": _disk(machine) if signs and not loaded else _NO_DISK},
+        "nodes": [
+            _node(node) for node in nvidia.device_nodes(machine)
+        ],  # a driver makes some when it is asked
+        **live,
+    }
+
+
+def module_facts(machine: Machine) -> dict[str, Json]:
+    """Return the loaded kernel module: version, flavour, and the version of each module that is there."""
+    module, versions = nvidia.kernel_module(machine), nvidia.module_versions(machine)
+    return {
+        "flavour": module.flavour,
+        "loaded": sorted({*versions, *({*nvidia.loaded_modules(machine)} & {*nvidia.MODULES})}),
+        "problem": module.problem[:300],
+        "version": module.version or versions.get("nvidia", ""),
+        "versions": dict(versions),
+    }
+
+
+def _disk(machine: Machine) -> Facts:
+    """Return what lies on disk of a module that is not loaded."""
+    disk = kernelmodules.on_disk(machine)
+    return {
+        "blacklists": list(disk.blacklists),
+        "built": list(disk.built),
+        "others": list(disk.others),
+        "sources": list(disk.sources),
+    }
+
+
+def _kernel(machine: Machine) -> Facts:
+    """Return the kernel's release and what it asks of a module before it loads it."""
+    guards = kernelmodules.guards(machine)
+    release = kernelmodules.kernel_release(machine)
+    return {"lockdown": guards.lockdown, "release": release, "secure_boot": guards.secure_boot}
+
+
+def _firmware(machine: Machine) -> Facts:
+    """Return the folders that the kernel looks for firmware in, and the GSP firmware there by version."""
+    found = nvidia.firmware_versions(machine)
+    return {
+        "roots": list(nvidia.firmware_roots(machine)),
+        "versions": {version: list(names) for version, names in found.items()},
+    }
+
+
+def _gpus(machine: Machine) -> list[Json]:
+    """Return what the driver says of each GPU in ``/proc``."""
+    return [
+        {
+            "bus": gpu["bus"],
+            "excluded": gpu.get("GPU Excluded", "")[:20],
+            "firmware": gpu.get("GPU Firmware", "")[:100],
+            "minor": gpu.get("Device Minor", "")[:20],
+            "model": gpu.get("Model", "")[:200],
+            "uuid": gpu.get("GPU UUID", "")[:100],
+            "vbios": gpu.get("Video BIOS", "")[:100],
+        }
+        for gpu in nvidia.gpus(machine)
+    ]
+
+
+def _node(node: nvidia.DeviceNode) -> Json:
+    """Return a device node; its mode as three octal digits."""
+    return {"mode": f"{node.mode:03o}", "path": node.path}
+
+
+def library_facts(context: Context, version: str) -> Facts:
+    """Return the driver's libraries: those that the children load, those of this shell, and the others."""
+    child = child_view(context).machine
+    loaded = {part: driverfiles.loaded(child, part, version) for part in driverfiles.LIBRARIES}
+    shell = {part: driverfiles.loaded(context.machine, part, version) for part in ("libcuda", "nvml")}
+    found = [library for library in loaded.values() if library]
+    folders = [child.paths.dirname(path) for each in found for path in (each.real, each.path) if path]
+    private = driverfiles.private_versions(child, folders)
+    others = [each for part in ("libcuda", "nvml") for each in driverfiles.copies(context.machine, part)]
+    return {
+        "copies": [{"path": each.real, "version": each.version} for each in others],
+        "loaded": {part: _library(library) for part, library in loaded.items()},
+        "private": {name: list(versions) for name, versions in private.items()},
+        "shell": {part: _library(library) for part, library in shell.items()},
+    }
+
+
+def _library(library: driverfiles.Library | None) -> Json:
+    """Return a library, null where the loader finds none."""
+    if library is None:
+        return None
+    return {
+        "found_via": library.found_via,
+        "path": library.path,
+        "real": library.real,
+        "told_by": library.told_by,
+        "version": library.version,
+    }
+
+
+def _log(machine: Machine) -> Facts:
+    """Return the kernel's events, and whether the process that each names still runs."""
+    log = kernellog.read_log(machine)
+    events: list[Json] = []
+    for event in log.events:
+        said: dict[str, Json] = dict(event.says)
+        alive = _alive(machine, str(said.get("pid", ""))) if said.get("pid") else None
+        events.append({**said, "alive": alive, "count": event.count, "kind": event.kind})
+    return {"events": events, "problems": list(log.problems), "sources": list(log.sources)}
+
+
+def _alive(machine: Machine, pid: str) -> bool | None:
+    """Say whether a process runs; None where ``/proc`` does not show every process, as in a container."""
+    if machine.virtualisation.container or not machine.is_dir("/proc/1"):
+        return None
+    return machine.is_dir(f"/proc/{pid}")
+
+
+def container_facts(machine: Machine) -> Facts:
+    """Return the kind of container, what it was asked to be given of the GPU, and its memory in bytes."""
+    visible, capabilities = (
+        machine.env.get(name) for name in ("NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES")
+    )
+    return {
+        "capabilities": capabilities,
+        "kind": machine.virtualisation.container,
+        "memory_limit": _memory_limit(machine, _MEMORY),
+        "visible": visible,
+    }
+
+
+def _memory_limit(machine: Machine, files: Sequence[str]) -> int | None:
+    """Return the limit in bytes, None where there is none."""
+    for path in files:
+        said = machine.peek(path, 4096).text.strip()
+        if said.isascii() and said.isdigit() and int(said[:19]) < _UNLIMITED:
+            return int(said[:19])
+    return None
