@@ -62,10 +62,8 @@ async function circumstances(browser, { name, file }) {
       await page.screenshot({ path: picture, fullPage: true });
       const folded = await overflow(page);
       await unfold(page);
-      const whole = join(wanted.out, `${name}-${width}-${colorScheme}-unfolded.png`);
-      await page.screenshot({ path: whole, fullPage: true });
       seen.push({
-        width, scheme: colorScheme, picture, whole, ...noted, folded, unfolded: await overflow(page),
+        width, scheme: colorScheme, picture, ...noted, folded, unfolded: await overflow(page),
         ...(await accessible(page)),
         violated: await page.evaluate(() => window.violations),
       });

@@ -25,7 +25,9 @@ def test_the_readers_page_says_which_copy_made_it_what_was_verified_and_what_anc
 ) -> None:
     origin = pages["qualified"].origin
     assert origin.heading == "The reader's own rendering"
-    assert origin.copy == f"assay {__version__}, of SHA-256 {own_digest()}"
+    assert "".join(piece.text for piece in origin.copy) == (
+        f"assay {__version__}, SHA-256 of its files {own_digest()}"
+    )
     assert origin.verified == "20261130T120000Z-01234567.tar: 11 steps, 9 passed, 2 not asked"
     assert origin.anchor.startswith("not anchored: anybody can make a consistent bundle")
 

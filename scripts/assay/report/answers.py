@@ -8,6 +8,7 @@ from assay import __version__
 from assay.evidence.standing import State
 from assay.evidence.toolchain import own_digest
 from assay.evidence.verification import Answer, Asked, Signer, Step, Verification
+from assay.report.pieces import seen_pieces
 from assay.report.view import Answer as Shown
 from assay.report.view import Origin, Tone
 
@@ -43,7 +44,7 @@ def origin_of(verified: Verification, *, readers: bool) -> Origin:
     return Origin(
         readers=readers,
         heading="The reader's own rendering" if readers else "The sender's rendering",
-        copy=f"assay {__version__}, of SHA-256 {own_digest()}",
+        copy=seen_pieces(f"assay {__version__}, SHA-256 of its files {own_digest()}"),
         verified=f"{verified.bundle}: {_steps(verified.steps)}",
         anchor=f"{anchor.state}: {anchor.detail}",
         advice=READERS if readers else SENDERS,

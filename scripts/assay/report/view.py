@@ -59,7 +59,7 @@ class Origin:
 
     readers: bool
     heading: str
-    copy: str
+    copy: tuple[Piece, ...]
     verified: str
     anchor: str
     advice: str
