@@ -16,12 +16,16 @@ if TYPE_CHECKING:
     from assay.machine.machine import Machine
 
 DEVICES = "/sys/bus/pci/devices"
+LIST = "/proc/bus/pci/devices"
 NVIDIA = 0x10DE
 DISPLAY = 0x03
 """Base class of display controllers: a VGA controller is 0x0300xx, a 3D controller 0x0302xx."""
 
 MAX_DEVICES = 4096
 """Devices that are looked at; a server has some hundred."""
+
+_LISTED = re.compile(r"^[0-9a-f]{4}\s10de", re.MULTILINE)
+"""A line of the list: address, then vendor and device (the kernel's ``drivers/pci/proc.c``)."""
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]{1,8}")
 
@@ -42,7 +46,13 @@ class PciGpu:
 
 
 def gpus(machine: Machine) -> tuple[PciGpu, ...]:
-    """Return NVIDIA's display controllers in the order of their addresses, none where there is no bus."""
+    """Return NVIDIA's display controllers in the order of their addresses, none where there is no bus.
+
+    ``/proc/bus/pci/devices`` lists vendors in one file: where it has none of NVIDIA's, no folder is opened.
+    """
+    listed = machine.peek(LIST).text
+    if listed and not _LISTED.search(listed):
+        return ()
     try:
         names = machine.listdir(DEVICES)[:MAX_DEVICES]
     except StorageError:
@@ -61,7 +71,10 @@ def _gpu(machine: Machine, name: str) -> PciGpu | None:
 
 def _number(machine: Machine, name: str, attribute: str) -> int | None:
     """Return a device's attribute, None where it is no number."""
-    said = machine.peek(f"{DEVICES}/{name}/{attribute}", 4096).text.strip()
+    try:
+        said = machine.read_text(f"{DEVICES}/{name}/{attribute}", 4096).strip()
+    except StorageError:
+        return None
     return int(said, 16) if _NUMBER.fullmatch(said) else None
 
 

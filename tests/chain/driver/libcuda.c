@@ -5,6 +5,7 @@
  *
  *   ASSAY_DRIVER_LOG   file to which the name of each call is appended, with a handle where there is one
  *   ASSAY_DRIVER_FAIL  NAME=CODE: that function returns CODE (of CUresult) and does nothing
+ *   ASSAY_DRIVER_PINNED  bytes of pinned memory that one piece may have; unlimited where it is not set
  *
  * Signatures: cuda.h of CUDA 13.0.  Names that only have to exist are in others.h, made by the test.
  */
@@ -44,7 +45,7 @@ Result cuGetErrorString(Result code, const char **text) { (void)code; *text = "t
 
 Result cuGetErrorName(Result code, const char **name)
 {
-    *name = code == 719 ? "CUDA_ERROR_LAUNCH_FAILED" : code == 100 ? "CUDA_ERROR_NO_DEVICE" : NULL;
+    *name = code == 719 ? "CUDA_ERROR_LAUNCH_FAILED" : code == 100 ? "CUDA_ERROR_NO_DEVICE" : code == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : NULL;
     return *name ? 0 : 1;
 }
 
@@ -156,6 +157,20 @@ Result cuModuleGetFunction(void **function, void *module, const char *name)
 Result cuFuncSetBlockShape(void *function, int x, int y, int z) { (void)function, (void)x, (void)y, (void)z; return 0; }
 Result cuMemAlloc_v2(uint64_t *memory, size_t size) { *memory = 0; ENTER(depth ? stack[depth - 1] : NULL); *memory = (uint64_t)(uintptr_t)malloc(size); return 0; }
 Result cuMemFree_v2(uint64_t memory) { ENTER(depth ? stack[depth - 1] : NULL); free((void *)(uintptr_t)memory); return 0; }
+
+Result cuMemHostAlloc(void **memory, size_t size, unsigned flags)
+{
+    const char *most = getenv("ASSAY_DRIVER_PINNED");
+    (void)flags;
+    ENTER(depth ? stack[depth - 1] : NULL);
+    if (!depth) return 201;
+    if (most && size > strtoull(most, NULL, 10)) return 2; /* CUDA_ERROR_OUT_OF_MEMORY */
+    *memory = malloc(size);
+    return 0;
+}
+
+Result cuMemFreeHost(void *memory) { ENTER(depth ? stack[depth - 1] : NULL); free(memory); return 0; }
+
 Result cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t size) { ENTER(0); memcpy((void *)(uintptr_t)to, from, size); return 0; }
 Result cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size) { ENTER(0); memcpy(to, (void *)(uintptr_t)from, size); return 0; }
 
