@@ -145,6 +145,28 @@ def test_firmware_by_version(build: Builder) -> None:
     assert nvidia.firmware_versions(denied) == {"550.76": ()}
 
 
+def test_firmware_lies_in_every_folder_that_the_kernel_looks_into(build: Builder) -> None:
+    build.file("/proc/sys/kernel/osrelease", "6.8.0\n")
+    build.file("/sys/module/firmware_class/parameters/path", "/run/firmware\n")
+    build.file("/run/firmware/nvidia/580.159.04/gsp_ga10x.bin")
+    build.file("/lib/firmware/updates/6.8.0/nvidia/570.86.15/gsp_ga10x.bin.zst")
+    build.file("/lib/firmware/nvidia/570.86.15/gsp_tu10x.bin.xz")
+    build.file("/lib/firmware/nvidia/570.86.15/README")
+    machine = build.machine()
+    roots = ("/run/firmware", "/lib/firmware/updates/6.8.0", "/lib/firmware/updates", "/lib/firmware")
+    assert nvidia.firmware_roots(machine) == roots
+    assert nvidia.firmware_versions(machine) == {
+        "570.86.15": ("gsp_ga10x.bin.zst", "gsp_tu10x.bin.xz"),
+        "580.159.04": ("gsp_ga10x.bin",),
+    }
+
+
+@pytest.mark.parametrize("path", ["", "(null)", "relative", "\n"])
+def test_a_parameter_that_names_no_folder_is_left_out(build: Builder, path: str) -> None:
+    build.file("/sys/module/firmware_class/parameters/path", path)
+    assert nvidia.firmware_roots(build.machine()) == ()
+
+
 @given(st.text(max_size=200))
 def test_no_text_crashes_the_parsers(text: str) -> None:
     found = nvidia.parse_version_file("NVRM version: " + text)

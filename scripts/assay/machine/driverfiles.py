@@ -136,12 +136,13 @@ def holds(path: Path, version: str) -> bool:
     wanted = version.encode()
     whole = re.compile(rb"(?<![\d.])" + re.escape(wanted) + rb"(?![\d.])")
     with storage_errors("read", path), path.open("rb") as stream:
-        before = b""
+        data, start = b"", 0
         while chunk := stream.read(CHUNK):
-            if whole.search(before + chunk):
-                return True
-            before = chunk[-len(wanted) - 2 :]
-    return False
+            kept = data[-len(wanted) - 2 :]
+            data, start = kept + chunk, 1 if kept else 0  # what stood before the first kept byte is gone
+            if any(match.end() < len(data) for match in whole.finditer(data, start)):
+                return True  # one that ends with the data is looked at again, with what follows it
+    return whole.search(data, start) is not None
 
 
 def private_versions(machine: Machine, folders: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
