@@ -6,7 +6,8 @@ Not done: the section headers are never read.  The loader does not use them eith
 sections tell another story than its segments would otherwise show one face here and another when loaded.
 
 Rules are those of the System V gABI (chapters 4 and 5) and of the Linux Standard Base (symbol versioning,
-GNU hash).  pyelftools decodes the structures; every read goes through a budget.
+GNU hash).  Every read goes through a budget.  A library that decodes ELF as a whole takes as long to be
+imported as all that is read here; the tests hold this against binutils.
 """
 
 from __future__ import annotations
@@ -16,29 +17,15 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, BinaryIO, cast
-
-from elftools.common.exceptions import ELFError
-from elftools.common.utils import struct_parse
-from elftools.construct import ConstructError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.notes import iter_notes
+from typing import BinaryIO
 
 from assay.machine.bounded import BoundedStream, malformed, text_at
 from assay.plan.versions import release
 
 MAGIC = b"\x7fELF"
 
-_PARSER_ERRORS = (
-    ELFError,
-    ConstructError,
-    struct.error,
-    UnicodeError,
-    KeyError,
-    AttributeError,
-    AssertionError,
-)
-"""What the decoder of structures raises on bytes that are none."""
+_PARSER_ERRORS = (struct.error, UnicodeError)
+"""What decoding raises on bytes that are none of the format."""
 
 MAX_SEGMENTS = 1000
 MAX_TAGS = 10_000
@@ -48,18 +35,50 @@ MAX_NOTES = 1000
 MAX_NAMES = 128 << 20
 """Bytes of all symbol names together: hostile symbols may share one long name."""
 
+_CLASSES = {1: 32, 2: 64}
+_ORDERS = {1: "<", 2: ">"}
+_HEADER = {32: "HHIIIIIHHH", 64: "HHIQQQIHHH"}
+"""Elf32_Ehdr and Elf64_Ehdr from ``e_type`` to ``e_phnum``."""
+
+_PROGRAM = {32: "IIIIIIII", 64: "IIQQQQQQ"}
+"""Elf32_Phdr (type, offset, vaddr, paddr, filesz, memsz, flags, align); Elf64_Phdr has the flags second."""
+
+_DYNAMIC = {32: "iI", 64: "qQ"}
+_PT_LOAD, _PT_DYNAMIC, _PT_INTERP, _PT_NOTE = 1, 2, 3, 4
+_NT_GNU_BUILD_ID = 3
 _MACHINES = {
-    "EM_386": "x86",
-    "EM_X86_64": "x86_64",
-    "EM_AARCH64": "aarch64",
-    "EM_ARM": "arm",
-    "EM_PPC64": "ppc64",
-    "EM_RISCV": "riscv",
-    "EM_S390": "s390x",
+    2: "sparc",
+    3: "x86",
+    8: "mips",
+    20: "ppc",
+    21: "ppc64",
+    22: "s390x",
+    40: "arm",
+    62: "x86_64",
+    183: "aarch64",
+    243: "riscv",
+    258: "loongarch",
 }
 _GLIBC = re.compile(r"GLIBC_(\d{1,4}(?:\.\d{1,4}){1,2})")
+_TAGS = {
+    1: "DT_NEEDED",
+    4: "DT_HASH",
+    5: "DT_STRTAB",
+    6: "DT_SYMTAB",
+    10: "DT_STRSZ",
+    14: "DT_SONAME",
+    15: "DT_RPATH",
+    29: "DT_RUNPATH",
+    0x6FFFFEF5: "DT_GNU_HASH",
+    0x6FFFFFFC: "DT_VERDEF",
+    0x6FFFFFFD: "DT_VERDEFNUM",
+    0x6FFFFFFE: "DT_VERNEED",
+    0x6FFFFFFF: "DT_VERNEEDNUM",
+}
+"""The dynamic tags that are read; others are passed over."""
+
 _NAMED_TAGS = ("DT_SONAME", "DT_NEEDED", "DT_RPATH", "DT_RUNPATH")
-_KINDS = {"ET_REL": "relocatable", "ET_EXEC": "executable", "ET_DYN": "shared", "ET_CORE": "core"}
+_KINDS = {1: "relocatable", 2: "executable", 3: "shared", 4: "core"}
 _SYMBOL = {32: "I8xBBH", 64: "IBBH16x"}
 """Elf32_Sym and Elf64_Sym without address and size: name, info, other, section."""
 _NO_SYMBOLS: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
@@ -138,25 +157,46 @@ def read_elf(stream: BinaryIO, *, symbols: bool = True) -> Elf:
         raise malformed(f"{type(error).__name__}: {error}") from error
 
 
+@dataclass(frozen=True)
+class _Segment:
+    """A program header: type, file offset, virtual address and bytes in the file."""
+
+    type: int
+    offset: int
+    address: int
+    size: int
+
+
 class _Reader:
     """One file's structures; each method reads one of them."""
 
     def __init__(self, stream: BoundedStream) -> None:
-        """Decode the ELF header and the program headers."""
-        self.stream = stream
-        self.elf = ELFFile(cast("BinaryIO", stream))
-        self.bits: int = self.elf.elfclass
-        self.order = "<" if self.elf.little_endian else ">"
-        self.segments = list(self._segments())
+        """Decode the ELF header and the program headers.
 
-    def _segments(self) -> Iterator[Mapping[str, Any]]:
+        Raises:
+            BinaryFormatError: it is neither of the two classes and orders, or its headers contradict it.
+        """
+        self.stream = stream
+        head = stream.read_at(0, 16)
+        if not head.startswith(MAGIC) or head[4] not in _CLASSES or head[5] not in _ORDERS:
+            raise malformed(f"its identification is {head[:6].hex(' ')}")
+        self.bits = _CLASSES[head[4]]
+        self.order = _ORDERS[head[5]]
+        kind, machine, _version, _entry, programs, *_ = fields = self._unpack(_HEADER[self.bits], 16)
+        self.kind = _KINDS.get(kind, str(kind))
+        self.arch = _MACHINES.get(machine, str(machine))
+        self.segments = tuple(self._segments(programs, stride=fields[-2], count=fields[-1]))
+
+    def _segments(self, start: int, *, stride: int, count: int) -> Iterator[_Segment]:
         """Yield the program headers (gABI chapter 5)."""
-        count, stride = self.elf["e_phnum"], self.elf["e_phentsize"]
-        if count > MAX_SEGMENTS or (count and stride < self.elf.structs.Elf_Phdr.sizeof()):
+        layout = _PROGRAM[self.bits]
+        if count > MAX_SEGMENTS or (count and stride < struct.calcsize("=" + layout)):
             raise malformed(f"it has {count} program headers of {stride} bytes")
         for index in range(count):
-            offset = self.elf["e_phoff"] + index * stride
-            yield struct_parse(self.elf.structs.Elf_Phdr, self.elf.stream, offset)
+            fields = self._unpack(layout, start + index * stride)
+            first = 1 if self.bits == 32 else 2  # noqa: PLR2004  # the flags stand second where addresses are wide
+            offset, address, _physical, size = fields[first : first + 4]
+            yield _Segment(fields[0], offset, address, size)
 
     def read(self, *, symbols: bool) -> Elf:
         """Return the file's value."""
@@ -166,12 +206,11 @@ class _Reader:
         names = [(tag, text_at(strings, value)) for tag, value in tags if tag in _NAMED_TAGS]
         named = dict(reversed(names))
         exports, undefined = self._symbols(first, strings) if symbols else _NO_SYMBOLS
-        machine, kind = str(self.elf["e_machine"]), self.elf["e_type"]
         return Elf(
             bits=self.bits,
-            little_endian=self.elf.little_endian,
-            arch=_MACHINES.get(machine, machine.removeprefix("EM_").lower()),
-            kind=_KINDS.get(kind, str(kind)),
+            little_endian=self.order == "<",
+            arch=self.arch,
+            kind=self.kind,
             soname=named.get("DT_SONAME", ""),
             needed=tuple(name for tag, name in names if tag == "DT_NEEDED"),
             rpath=named.get("DT_RPATH", ""),
@@ -184,28 +223,29 @@ class _Reader:
             build_id=self._build_id(),
         )
 
-    def _of_type(self, name: str) -> Iterator[Mapping[str, Any]]:
+    def _of_type(self, kind: int) -> Iterator[_Segment]:
         """Yield the program headers of one type."""
-        return (segment for segment in self.segments if segment["p_type"] == name)
+        return (segment for segment in self.segments if segment.type == kind)
 
     def _tags(self) -> Iterator[tuple[str, int]]:
         """Yield tag and value of each dynamic entry up to ``DT_NULL``; none in a static file."""
-        layout = self.elf.structs.Elf_Dyn
-        for segment in self._of_type("PT_DYNAMIC"):
-            for index in range(min(segment["p_filesz"] // layout.sizeof(), MAX_TAGS + 1)):
+        layout = struct.Struct(self.order + _DYNAMIC[self.bits])
+        for segment in self._of_type(_PT_DYNAMIC):
+            count = segment.size // layout.size
+            table = self.stream.read_at(segment.offset, min(count, MAX_TAGS + 1) * layout.size)
+            for index, (tag, value) in enumerate(layout.iter_unpack(table)):
+                if not tag:
+                    return
                 if index == MAX_TAGS:
                     raise malformed(f"it has more than {MAX_TAGS} dynamic entries")
-                entry = struct_parse(layout, self.elf.stream, segment["p_offset"] + index * layout.sizeof())
-                if entry["d_tag"] == "DT_NULL":
-                    return
-                yield str(entry["d_tag"]), entry["d_val"]
+                if tag in _TAGS:
+                    yield _TAGS[tag], value
 
     def _offset(self, address: int) -> int:
         """Return the file offset of a virtual address."""
-        for segment in self._of_type("PT_LOAD"):
-            start: int = segment["p_vaddr"]
-            if start <= address < start + segment["p_filesz"]:
-                return address - start + int(segment["p_offset"])
+        for segment in self._of_type(_PT_LOAD):
+            if segment.address <= address < segment.address + segment.size:
+                return address - segment.address + segment.offset
         raise malformed(f"address {address:#x} lies in none of its loaded segments")
 
     def _strings(self, tags: Mapping[str, int]) -> bytes:
@@ -258,9 +298,8 @@ class _Reader:
 
     def _interpreter(self) -> str:
         """Return the path in ``PT_INTERP``."""
-        for segment in self._of_type("PT_INTERP"):
-            size = min(segment["p_filesz"], 4096)
-            return text_at(self.stream.read_at(segment["p_offset"], size), 0)
+        for segment in self._of_type(_PT_INTERP):
+            return text_at(self.stream.read_at(segment.offset, min(segment.size, 4096)), 0)
         return ""
 
     def _version_needs(
@@ -308,13 +347,28 @@ class _Reader:
         return struct.unpack(layout, self.stream.read_at(offset, struct.calcsize(layout)))
 
     def _build_id(self) -> str:
-        """Return the first GNU build id among the notes."""
-        for segment in self._of_type("PT_NOTE"):
-            notes = iter_notes(self.elf, segment["p_offset"], segment["p_filesz"])
-            for note, _ in zip(notes, range(MAX_NOTES), strict=False):
-                if note["n_type"] == "NT_GNU_BUILD_ID" and note["n_name"] == "GNU":
-                    return str(note["n_desc"])
+        """Return the first GNU build id among the notes (LSB, .note.gnu.build-id)."""
+        for segment in self._of_type(_PT_NOTE):
+            offset, end = segment.offset, segment.offset + segment.size
+            for _ in range(MAX_NOTES):
+                if offset + 12 > end:
+                    break
+                named, described, kind = self._unpack("III", offset)
+                name = offset + 12
+                start = name + _aligned(named)
+                own = kind == _NT_GNU_BUILD_ID and named == len(_GNU) and start + described <= end
+                if own and self.stream.read_at(name, named) == _GNU:
+                    return self.stream.read_at(start, described).hex()
+                offset = start + _aligned(described)
         return ""
+
+
+_GNU = b"GNU\0"
+
+
+def _aligned(size: int) -> int:
+    """Return a note's part with its padding: its words are of four bytes."""
+    return -(-size // 4) * 4
 
 
 def _sorted_out(symbols: Iterable[tuple[int, ...]], strings: bytes) -> tuple[frozenset[str], frozenset[str]]:
