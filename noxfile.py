@@ -176,6 +176,18 @@ def peers(session: nox.Session) -> None:
 
 
 @nox.session
+def browser(session: nox.Session) -> None:
+    """Look at pages of reports in a real browser (needs Chromium and `nox -s peers`)."""
+    body.browser(session)
+
+
+@nox.session
+def picture(session: nox.Session) -> None:
+    """Take the README's picture of a report anew (needs what `browser` needs)."""
+    body.python(session, "-m", "tests.browser.picture", isolated=False)
+
+
+@nox.session
 def fuzz(session: nox.Session) -> None:
     """Fuzz the verification, guided by coverage (optional, needs atheris)."""
     body.fuzz(session)

@@ -97,34 +97,43 @@ def test_the_tests_run_side_by_side_and_without_the_selected_packages() -> None:
     assert session.env == {"PYTHONPATH": None}
 
 
-def test_verify_takes_the_bundle_that_it_is_given() -> None:
-    session = FakeSession("my.tar", "--expect-digest", "ab" * 32)
-    body.verify(session.as_nox)
-    assert session.words == [["-I", "-m", "assay.cli", "verify", "my.tar", "--expect-digest", "ab" * 32]]
+@pytest.mark.parametrize("name", ["verify", "report"])
+def test_a_session_over_bundles_takes_the_one_that_it_is_given(name: str) -> None:
+    session = FakeSession("my.tar", "--expect-digest", "ab" * 32, name=name)
+    getattr(body, name)(session.as_nox)
+    assert session.words == [["-I", "-m", "assay.cli", name, "my.tar", "--expect-digest", "ab" * 32]]
 
 
-def test_verify_takes_every_released_bundle_where_none_is_given(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["verify", "report"])
+def test_it_takes_every_released_bundle_where_none_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "receipts" / "a-run").mkdir(parents=True)
     digests = {"b.tar": "ab" * 32, "a.tar": "cd" * 32}
     rows = "".join(f"| `{name}` | `{digest}` | a release |\n" for name, digest in digests.items())
     (tmp_path / "receipts" / "README.md").write_text(f"# Receipts\n\n| bundle |\n| --- |\n{rows}")
-    for name in (*digests, "mine.tar"):
-        (tmp_path / "receipts" / name).write_bytes(b"")
-    session = FakeSession()
-    body.verify(session.as_nox)
-    assert [words[4:] for words in session.words] == [
-        [str(Path("receipts", name)), "--expect-digest", digest] for name, digest in digests.items()
+    for bundle in (*digests, "mine.tar"):
+        (tmp_path / "receipts" / bundle).write_bytes(b"")
+    session = FakeSession(name=name)
+    getattr(body, name)(session.as_nox)
+    assert [words[3:] for words in session.words] == [
+        [name, str(Path("receipts", bundle)), "--expect-digest", digest] for bundle, digest in digests.items()
     ]
 
 
 @pytest.mark.gate
-def test_verify_without_any_bundle_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["verify", "report"])
+def test_without_any_bundle_it_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(Quit, match="nothing was verified"):
-        body.verify(FakeSession().as_nox)
+    with pytest.raises(Quit, match="nothing was done"):
+        getattr(body, name)(FakeSession(name=name).as_nox)
+
+
+def test_the_browsers_tests_run_by_their_own_folder() -> None:
+    session = FakeSession("-k", "axe")
+    body.browser(session.as_nox)
+    assert session.words == [["-m", "pytest", "tests/browser", "-k", "axe"]]
 
 
 def test_the_lock_is_resolved_for_all_platforms_with_hashes_and_without_any_place() -> None:

@@ -108,6 +108,11 @@ def peers(session: nox.Session) -> None:
     python(session, "-m", "tests.evidence.peers.install", *session.posargs, isolated=False)
 
 
+def browser(session: nox.Session) -> None:
+    """Run the tests that look at pages in a real browser; arguments go to pytest."""
+    python(session, "-m", "pytest", "tests/browser", *session.posargs, isolated=False)
+
+
 def fuzz(session: nox.Session) -> None:
     """Fuzz the verification, guided by coverage; arguments go to the fuzzer."""
     python(session, "-m", "tests.fuzz", *session.posargs, isolated=False)

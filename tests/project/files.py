@@ -52,11 +52,12 @@ def list_tracked() -> list[str] | None:
 
 
 def project_files() -> list[Path]:
-    """Return every source file; of ``receipts`` only what is released (runs are folders, ignored by git)."""
+    """Return every source file; of ``receipts`` only what is released (git ignores runs and their pages)."""
     found = [PROJECT / name for name in FILES]
     for folder in FOLDERS:
         inside = (PROJECT / folder).glob("*") if folder == "receipts" else (PROJECT / folder).rglob("*")
-        found += [path for path in inside if path.is_file() and not _GENERATED & set(path.parts)]
+        kept = (path for path in inside if folder != "receipts" or path.suffix != ".html")
+        found += [path for path in kept if path.is_file() and not _GENERATED & set(path.parts)]
     return sorted(found)
 
 

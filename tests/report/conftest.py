@@ -14,11 +14,7 @@ from tests.report import worlds
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Page]:
     """Return the views of one bundle of each kind."""
-    folder = tmp_path_factory.mktemp("pages")
-    kinds = (worlds.qualified, worlds.rejected, worlds.undecided, worlds.rehearsed, worlds.hostile)
-    with pytest.MonkeyPatch.context() as patch:
-        support.enter(patch)
-        return {kind.__name__: worlds.view(kind(folder / kind.__name__)) for kind in kinds}
+    return worlds.views(tmp_path_factory.mktemp("pages"))
 
 
 @pytest.fixture(scope="module")

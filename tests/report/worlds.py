@@ -13,6 +13,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import pytest
+
 from assay import canonical
 from assay.evidence.asking import Wanted
 from assay.evidence.bundle import write_bundle
@@ -198,3 +200,11 @@ def view(bundle: Path, wanted: Wanted = WANTED, *, readers: bool = True) -> Page
     """Return what a page shows of a bundle."""
     with viewing(bundle, wanted, readers=readers) as seen:
         return seen.page
+
+
+def views(folder: Path) -> dict[str, Page]:
+    """Return what a page shows of one bundle of each kind, made in ``folder``."""
+    kinds = (qualified, rejected, undecided, rehearsed, hostile)
+    with pytest.MonkeyPatch.context() as patch:
+        support.enter(patch)
+        return {kind.__name__: view(kind(folder / kind.__name__)) for kind in kinds}
