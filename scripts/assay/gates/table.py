@@ -4,25 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from importlib import import_module
 from types import MappingProxyType
 
-from assay.gates import build, chain, command, driver, environment, installed, provider, references, toolkit
 from assay.gates.context import Context
 from assay.model import Facts
-from assay.plan import Plan
+from assay.plan.values import CommandGate, Plan
 
 Observe = Callable[[Context], Facts]
 
+
+def _in(module: str, name: str = "observe") -> Observe:
+    """Return what observes as a function of a module of this package does.
+
+    The module is imported with the first observation: what one gate needs must not slow down the others.
+    """
+
+    def observe(context: Context) -> Facts:
+        observer: Observe = getattr(import_module(f"assay.gates.{module}"), name)
+        return observer(context)
+
+    return observe
+
+
 OBSERVE: Mapping[str, Observe] = MappingProxyType(
     {
-        "environment": environment.observe,
-        "toolkit": toolkit.observe,
-        "driver": driver.observe,
-        "provider": provider.observe,
-        "build": build.observe,
-        "installed": installed.observe,
-        "chain": chain.observe,
-        "references": references.observe,
+        "environment": _in("environment"),
+        "toolkit": _in("toolkit"),
+        "driver": _in("driver"),
+        "provider": _in("provider"),
+        "build": _in("build"),
+        "installed": _in("installed"),
+        "chain": _in("chain"),
+        "references": _in("references"),
     }
 )
 
@@ -36,5 +50,11 @@ def _observer(plan: Plan, name: str) -> Observe:
     """Return what one gate observes with."""
     own = plan.command(name)
     if name not in OBSERVE and own is not None:
-        return partial(command.observe, own)
+        return partial(_command, own)
     return OBSERVE[name]
+
+
+def _command(own: CommandGate, context: Context) -> Facts:
+    """Observe for a gate that only runs a command."""
+    observe: Callable[[CommandGate, Context], Facts] = import_module("assay.gates.command").observe
+    return observe(own, context)
