@@ -15,6 +15,7 @@ from tests.bench.engine import engine_share
 from tests.bench.evidence import evidence_lines
 from tests.bench.measure import Line, table
 from tests.bench.rehearse import inner_loop, second_rehearsal
+from tests.bench.report import report_lines
 from tests.bench.start import verify_start, version_start
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -25,6 +26,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
         lines: list[Line] = [version_start(), verify_start(PROJECT), engine_share(Path(folder))]
         lines += evidence_lines(Path(folder))
+        lines += report_lines(PROJECT, Path(folder))
         lines += [inner_loop(PROJECT, Path(folder)), second_rehearsal(PROJECT)]
     sys.stdout.write(table(lines))
     return 1 if any(line.missed for line in lines) else 0

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.model import Facts
 from assay.report.machine import device_text, machine_of
 from assay.report.selection import selection_of, selection_tables
 from assay.report.view import Page
@@ -62,6 +63,24 @@ def test_a_machine_of_which_nothing_was_recorded_has_only_its_platform(tmp_path:
     ]
     assert (page.selection, page.tables) == ((), ())
     assert "with no CUDA device seen" in page.headline.sentence
+
+
+def test_what_only_the_driver_says_is_shown_where_no_chain_ran(tmp_path: Path) -> None:
+    driver: Facts = {
+        "gpus": [{"model": "GPU one"}, {"model": "GPU two"}, {"model": 7}],
+        "kernel": {"release": "6.8.0"},
+        "module": {"version": "580.1"},
+    }
+    with viewing(qualified(tmp_path)) as seen:
+        receipt = replace(seen.subject.gates[0].receipt, gate="driver", facts=driver)
+        subject = replace(seen.subject, gates=(replace(seen.subject.gates[0], receipt=receipt),))
+        rows = {row.name: row.value for group in machine_of(subject) for row in group.rows}
+    assert rows == {
+        "GPUs that the driver lists": "GPU one, GPU two and 7",
+        "Driver": "580.1",
+        "Platform": "linux",
+        "Kernel": "6.8.0",
+    }
 
 
 @pytest.mark.gate

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from assay import nox
+from assay.evidence.toolchain import toolchain_bytes
 from assay.report.document import write_report
 from assay.report.page import render
 from tests.project.files import PROJECT
@@ -32,6 +36,17 @@ def test_every_released_bundle_has_a_page(name: str, tmp_path: Path) -> None:
     assert told(target.read_bytes(), "#claims .claims:not(.open) .by") == [
         ", ".join(claim.gates) for claim in verified.claims.established
     ]
+
+
+def test_a_copy_that_runs_from_a_zip_gives_the_same_page(tmp_path: Path) -> None:
+    """The templates are data of the package, wherever it lies."""
+    copy, pages = tmp_path / "assay.pyz", [tmp_path / f"{number}.html" for number in range(2)]
+    copy.write_bytes(toolchain_bytes())
+    for start, page in zip(([str(copy)], ["-m", "assay.cli"]), pages, strict=True):
+        argv = [sys.executable, *start, "report", str(RECEIPTS / H200), "--out", str(page)]
+        environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(PROJECT / "scripts")}
+        subprocess.run(argv, check=True, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL)  # noqa: S603  # argv is ours
+    assert pages[0].read_bytes() == pages[1].read_bytes()
 
 
 def test_the_page_of_the_h200_says_what_its_receipts_say() -> None:

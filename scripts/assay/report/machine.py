@@ -7,10 +7,19 @@ from collections.abc import Iterable
 from assay.judge.chain import VIRTUALIZATION
 from assay.model import Facts
 from assay.report.subject import Subject
-from assay.report.text import mapping_at, memory_text, number_at, objects_at, shortened, spaced, text_at
+from assay.report.text import (
+    joined,
+    mapping_at,
+    memory_text,
+    number_at,
+    objects_at,
+    shortened,
+    spaced,
+    text_at,
+)
 from assay.report.view import Group, Row
 
-CHAIN, ENVIRONMENT, PROVIDER, TOOLKIT = "chain", "environment", "provider", "toolkit"
+CHAIN, DRIVER, ENVIRONMENT, PROVIDER, TOOLKIT = "chain", "driver", "environment", "provider", "toolkit"
 
 
 def device_text(subject: Subject) -> str:
@@ -44,7 +53,9 @@ def _gpu(subject: Subject) -> Iterable[tuple[str, str]]:
     chain = subject.facts(CHAIN)
     device = mapping_at(chain, "devices.after")
     nvml = _same(device, objects_at(chain, "nvml.after.gpus"))
+    listed = tuple(text_at(gpu, "model") for gpu in objects_at(subject.facts(DRIVER), "gpus"))
     yield "Name", text_at(device, "name")
+    yield "GPUs that the driver lists", joined(tuple(filter(None, listed)))
     yield "UUID", text_at(device, "uuid")
     yield "Compute capability", text_at(device, "compute_capability")
     yield "Memory", memory_text(number_at(device, "memory"))
@@ -78,6 +89,7 @@ def _computer(subject: Subject) -> Iterable[tuple[str, str]]:
         "Operating system",
         spaced(text_at(environment, "machine.os.id"), text_at(environment, "machine.os.version")),
     )
+    yield "Kernel", text_at(subject.facts(DRIVER), "kernel.release")
     yield "Architecture", text_at(environment, "machine.arch")
     yield (
         "C library",
@@ -98,9 +110,11 @@ def _driver(subject: Subject) -> str:
     """Return the driver's version."""
     chain = subject.facts(CHAIN)
     told = ("proc.after.module.version", "nvml.after.driver_version")
-    return next((found for found in (text_at(chain, path) for path in told) if found), "") or text_at(
-        subject.facts(TOOLKIT), "driver.version"
+    elsewhere = (
+        text_at(subject.facts(DRIVER), "module.version"),
+        text_at(subject.facts(TOOLKIT), "driver.version"),
     )
+    return next(filter(None, (*(text_at(chain, path) for path in told), *elsewhere)), "")
 
 
 def _cuda(version: int | None) -> str:
