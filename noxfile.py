@@ -91,6 +91,18 @@ def chain(session: nox.Session) -> None:
     body.gate(session)
 
 
+@nox.session(name="shared-buffers")
+def shared_buffers(session: nox.Session) -> None:
+    """Gate: one buffer of Vulkan's on which CUDA computes in place, without a copy."""
+    body.gate(session)
+
+
+@nox.session
+def throughput(session: nox.Session) -> None:
+    """Gate: the chain's speed and memory, beside floors and a documentation-style script."""
+    body.gate(session)
+
+
 @nox.session
 def references(session: nox.Session) -> None:
     """Gate: the documents that the plan cites are there (optional, needs a network)."""

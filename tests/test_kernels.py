@@ -46,10 +46,12 @@ def test_a_chain_gives_these_values_in_these_runtimes(name: str) -> None:
 @pytest.mark.parametrize("name", CHAINS)
 def test_every_entry_is_in_its_source_and_every_source_is_used(name: str) -> None:
     folder = PROJECT / "kernels" / name
-    chain = load_plan(PROJECT).kernels[name]
+    plan = load_plan(PROJECT)
+    chain, shared = plan.kernels[name], plan.shared_buffers
+    assert shared is not None
+    shader = {shared.source} if shared.chain == name else set()
     for stage in chain.stages:
         text = (folder / stage.source).read_text(encoding="ascii")
         assert re.search(rf"\b{stage.entry}\(", text)
-    assert {path.name for path in folder.iterdir()} == {stage.source for stage in chain.stages} | {
-        "chain.toml"
-    }
+    sources = {stage.source for stage in chain.stages}
+    assert {path.name for path in folder.iterdir()} == sources | shader | {"chain.toml"}

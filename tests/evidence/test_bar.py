@@ -19,6 +19,24 @@ OPPOSITE = {LOWERED: RAISED, RAISED: LOWERED, CHANGED: CHANGED}
 PIN = {"name": "wgpu-native", "platform": "linux", "interface": "wgpu-native", "symbols": ["a"]}
 OTHER_PIN = {**PIN, "sha256": "cd" * 32}
 STAGE = "kernels.pipeline.stage.0"
+FLOORS = "throughput.floors"
+AGAIN = {**STAGES[0], "name": "again", "runtime": "nvrtc", "input": "previous"}
+SHARED = {
+    "chain": "pipeline",
+    "shader": "add-one",
+    "kernel": "again",
+    "source": "add_one.comp",
+    "sha256": "ab" * 32,
+    "entry": "main",
+    "each": 4,
+}
+MEASURED = {
+    "chain": "pipeline",
+    "sizes": [1, 37],
+    "turns": 5,
+    "floor-size": 37,
+    "floors": {"chain-of-script": 1000},
+}
 
 # What the changed plan asks, against the plan of the tests; the other way round it is the opposite.
 MOVES: dict[str, tuple[str, Any, Direction, str]] = {
@@ -76,6 +94,26 @@ MOVES: dict[str, tuple[str, Any, Direction, str]] = {
     "a run of a release": ("release", {"require": ["linux/physical"]}, RAISED, "release"),
     "a weaker tier there": ("tiers", {"wsl": "wsl"}, LOWERED, "tier.wsl"),
     "another project": ("project", "other", CHANGED, "project"),
+    "values for each thread": (f"{STAGE}.each", 4, CHANGED, "kernels.pipeline.double.each"),
+}
+
+MEASURABLE = {
+    **changed("kernels.pipeline.stage", [*STAGES, AGAIN]),
+    "shared-buffers": SHARED,
+    "throughput": MEASURED,
+}
+
+MEASURES: dict[str, tuple[str, Any, Direction, str]] = {
+    "no shared buffer": ("shared-buffers", ..., LOWERED, "shared-buffers"),
+    "no measured chain": ("throughput", ..., LOWERED, "throughput"),
+    "another shader": ("shared-buffers.sha256", "cd" * 32, CHANGED, "shared-buffers.sha256"),
+    "a size less": ("throughput.sizes", [37], LOWERED, "throughput.sizes"),
+    "a size more": ("throughput.sizes", [1, 37, 1024], RAISED, "throughput.sizes"),
+    "fewer turns": ("throughput.turns", 3, LOWERED, "throughput.turns"),
+    "another size for the floors": ("throughput.floor-size", 1, CHANGED, "throughput.floor-size"),
+    "a lower floor": ("throughput.floors.chain-of-script", 999, LOWERED, f"{FLOORS}.chain-of-script"),
+    "a floor less": ("throughput.floors", {}, LOWERED, f"{FLOORS}.chain-of-script"),
+    "a floor more": ("throughput.floors.wgpu-of-script", 1000, RAISED, f"{FLOORS}.wgpu-of-script"),
 }
 
 
@@ -92,6 +130,15 @@ def test_each_move_has_its_direction_and_the_opposite_the_other_way_round(
     assert {move.direction for move in moves(plan, other)} == {direction}
     back = [(move.direction, move.path) for move in moves(other, plan)]
     assert (OPPOSITE[direction], at) in back
+
+
+@pytest.mark.parametrize(("path", "value", "direction", "at"), MEASURES.values(), ids=MEASURES)
+def test_each_measure_s_move_has_its_direction(
+    path: str, value: object, direction: Direction, at: str
+) -> None:
+    plan, other = parse_plan(MEASURABLE), parse_plan(changed(path, value, MEASURABLE))
+    assert [(move.direction, move.path) for move in moves(plan, other)] == [(direction, at)]
+    assert [(move.direction, move.path) for move in moves(other, plan)] == [(OPPOSITE[direction], at)]
 
 
 def test_a_chain_less_lowers_the_bar() -> None:
@@ -119,7 +166,8 @@ def test_the_same_plan_moves_nothing() -> None:
 
 def test_every_key_of_a_plan_is_moved_by_some_test() -> None:
     """So no field that a plan has can change without being named."""
-    keys = {path.partition(".")[0].replace("-", "_") for path, *_ in MOVES.values()} | {"chains"}
+    keys = {path.partition(".")[0].replace("-", "_") for path, *_ in (*MOVES.values(), *MEASURES.values())}
+    keys |= {"chains"}
     plural = {"provider": "providers", "command": "commands", "claim": "claims", "reference": "references"}
     assert {plural.get(key, key) for key in keys} == {each.name for each in dataclasses.fields(Plan)}
 

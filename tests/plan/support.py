@@ -64,9 +64,9 @@ def plan_table() -> dict[str, Any]:
     return copy.deepcopy(PLAN)
 
 
-def changed(path: str, value: object) -> dict[str, Any]:
-    """Return the plan with the value at a dotted path replaced; ``...`` removes it."""
-    plan = plan_table()
+def changed(path: str, value: object, table: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return a plan (that of ``plan_table``) with the value at a dotted path replaced; ``...`` removes it."""
+    plan = copy.deepcopy(table) if table is not None else plan_table()
     target: Any = plan
     *way, last = path.split(".")
     for part in way:

@@ -6,12 +6,8 @@ import contextlib
 import re
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from .cuda_calls import Cuda
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 _HIGH_WATER = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 """proc(5), ``/proc/self/status``: peak resident set size, in KiB."""
@@ -30,7 +26,7 @@ class Peak:
         self._resident_before: int | None = None
         self._reset = False
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Peak:  # noqa: PYI034  # Self came with 3.11; this runs on 3.10
         """Begin to count."""
         self._reset = _reset()
         self._resident_before = resident_peak()

@@ -14,6 +14,7 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
 
+from assay.evidence.bar_measures import shared_moves, throughput_moves
 from assay.evidence.moves import Direction, Move, changed, demand, fewer_is_lower, more_is_lower
 from assay.model import Platform, Tier
 from assay.plan import Chain, Plan, plan_json
@@ -216,7 +217,7 @@ def _stage(path: str, old: Stage, new: Stage) -> Iterator[Move]:
         words = [f"{ulp} ulp" if ulp else "bits" for ulp in (before, after)]
         yield Move(direction, f"{path}.compare", " became ".join(words))
     yield from changed(f"{path}.expect", old.expect.text, new.expect.text)
-    for name in ("runtime", "source", "sha256", "entry", "input"):
+    for name in ("runtime", "source", "sha256", "entry", "input", "each"):
         yield from changed(f"{path}.{name}", getattr(old, name), getattr(new, name))
 
 
@@ -286,8 +287,10 @@ _RULES: Mapping[str, Rule] = MappingProxyType(
         "msvc-toolset": _toolset,
         "provider": _by_platform(_providers),
         "release": _release,
+        "shared-buffers": shared_moves,
         "smoke": _smoke,
         "software-adapters": _by_platform(_software),
+        "throughput": throughput_moves,
         "tier": _by_platform(_tier),
         "tiers": _by_platform(_tier),
         "versions": _by_platform(_versions),

@@ -25,6 +25,7 @@ from assay.gates.context import Context
 from assay.gates.finished import ended, last_words
 from assay.gates.kernels import compile_kernels
 from assay.gates.revision import Revision, copy_tree, read_revision
+from assay.gates.shaders import compile_shader
 from assay.gates.wheelfile import check_wheel_like, read_wheel
 from assay.judge.build import BACKEND, BUILT, GIVEN
 from assay.model import Facts, Json
@@ -65,7 +66,14 @@ def observe(context: Context) -> Facts:
         "revision": revision.revision,
         **made,
         **compile_kernels(context),
+        **_shader(context),
     }
+
+
+def _shader(context: Context) -> dict[str, Json]:
+    """Return the facts of the planned shader, nothing where none is planned."""
+    wanted = context.plan.shared_buffers
+    return {} if wanted is None else {"shader": compile_shader(context, wanted)}
 
 
 def _given(context: Context, path: Path) -> dict[str, Json]:

@@ -146,7 +146,7 @@ def _drive(  # noqa: PLR0913, PLR0917  # what a child is started from, and who h
     """Start the child with its request and drive it to its end."""
     file = context.scratch / "chain-request.json"
     write_atomic(file, request.data)
-    argv = (*setup.argv, "run", "--request", str(file), "--events", EVENTS, "--control", CONTROL)
+    argv = (*setup.argv, request.entry, "--request", str(file), "--events", EVENTS, "--control", CONTROL)
     context.log(f"$ {' '.join(argv)}\n")
     time_left = context.deadline_s - min(RESERVE_S, context.deadline_s / 4)
     driven = drive(

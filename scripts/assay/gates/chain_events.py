@@ -23,6 +23,8 @@ _PHASES = {
     "running": 3,
     "result": 3,
     "chain": 3,
+    "measuring": 3,
+    "measured": 3,
     HOLDING: 5,
     "closed": 6,
     END: 7,
@@ -71,6 +73,7 @@ class Collector:
         self._devices: dict[str, Json] = {"after": None, "before": None}
         self._chains: list[dict[str, Json]] = []
         self._stages: list[tuple[str, dict[str, Json]]] = []
+        self._measured: list[Json] = []
         self.modules: tuple[Facts, ...] = ()
 
     def take(self, event: Facts) -> None:
@@ -156,6 +159,11 @@ class Collector:
         stage["transfers"] = [*objects(stage, "transfers"), *copies]
         stage["runs"] = [*objects(stage, "runs"), self._run(event, given)]
 
+    def on_measured(self, event: Facts) -> None:
+        """Keep what one measurement gave."""
+        facts = mapping(event, "facts")
+        self._measured.append({**facts, "size": number(event, "size"), "task": text(event, "task")})
+
     def on_holding(self, event: Facts) -> None:
         """Keep which modules are imported; the parent hashes their files."""
         self.modules = objects(event, "modules")
@@ -205,7 +213,9 @@ class Collector:
             "opened": self._opened,
             "runtimes": self._runtimes,
         }
+        measured: dict[str, Json] = {"measured": self._measured} if self._measured else {}
         return {
+            **measured,
             "adapter": get(self._runtimes, "wgpu.adapter"),
             "chains": [self._with_stages(chain) for chain in self._chains],
             "child": {**child, **self._child},
@@ -229,6 +239,7 @@ _HANDLERS: Mapping[str, Callable[[Collector, Facts], None]] = MappingProxyType(
         "compiled": Collector.on_compiled,
         "chain": Collector.on_chain,
         "result": Collector.on_result,
+        "measured": Collector.on_measured,
         HOLDING: Collector.on_holding,
     }
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,10 +37,11 @@ class NotRun:
 
 @dataclass(frozen=True)
 class Request:
-    """The child's request, and the digests of the sources in it as facts."""
+    """The child's request, the digests of the sources in it as facts, and the entry that reads it."""
 
     data: bytes
     sources: tuple[Json, ...]
+    entry: str = "run"
 
 
 def why_not_run(context: Context) -> NotRun | None:
@@ -84,17 +85,26 @@ def make_request(context: Context, case: Case) -> Request:
         GateError: a source cannot be read, or is not text.
     """
     chains = context.plan.planned_chains(context.platform)
-    sources = {(chain.name, stage.name): data for chain, stage, data in _sources(context, chains)}
+    sources = read_sources(context, chains)
     document: dict[str, Json] = {
-        "adapter": _adapter(context) if needs_wgpu(chains) else None,
+        "adapter": wanted_adapter(context) if needs_wgpu(chains) else None,
         "architecture": context.plan.lowest_architecture,
-        "chains": [_chain(case, chain, sources) for chain in chains],
+        "chains": [chain_json(case, chain, sources) for chain in chains],
         "nvcc": NVCC,
         "ordinal": 0,
         "schema": SCHEMA,
     }
-    facts = tuple(_source_fact(name, data) for name, data in sources.items())
+    facts = source_facts(sources)
     return Request(canonical.dumps(document), facts)
+
+
+def read_sources(context: Context, chains: tuple[Chain, ...]) -> dict[tuple[str, str], bytes]:
+    """Return every stage's source, by chain and stage.
+
+    Raises:
+        GateError: one cannot be read.
+    """
+    return {(chain.name, stage.name): data for chain, stage, data in _sources(context, chains)}
 
 
 def _sources(context: Context, chains: tuple[Chain, ...]) -> Iterator[tuple[Chain, Stage, bytes]]:
@@ -109,7 +119,7 @@ def _sources(context: Context, chains: tuple[Chain, ...]) -> Iterator[tuple[Chai
                 ) from error
 
 
-def _adapter(context: Context) -> Json:
+def wanted_adapter(context: Context) -> Json:
     """Return which adapter is wanted."""
     return {
         "backend": context.plan.backend.get(context.platform, ""),
@@ -118,7 +128,7 @@ def _adapter(context: Context) -> Json:
     }
 
 
-def _chain(case: Case, chain: Chain, sources: dict[tuple[str, str], bytes]) -> Json:
+def chain_json(case: Case, chain: Chain, sources: dict[tuple[str, str], bytes]) -> Json:
     """Return one chain of the request."""
     stages: list[Json] = [
         {
@@ -144,6 +154,9 @@ def _text(data: bytes, where: str) -> str:
         raise GateError(f"{where} is not ASCII", "ASCII text", "write the kernel in ASCII") from error
 
 
-def _source_fact(name: tuple[str, str], data: bytes) -> Json:
-    """Return the fact about one source."""
-    return {"chain": name[0], "sha256": hashlib.sha256(data).hexdigest(), "stage": name[1]}
+def source_facts(sources: Mapping[tuple[str, str], bytes]) -> tuple[Json, ...]:
+    """Return the fact about each source, by chain and stage."""
+    return tuple(
+        {"chain": chain, "sha256": hashlib.sha256(data).hexdigest(), "stage": stage}
+        for (chain, stage), data in sources.items()
+    )

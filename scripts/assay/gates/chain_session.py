@@ -31,6 +31,7 @@ _AWAITED: Mapping[str, str] = MappingProxyType(
         "opening": "opened",
         "compiling": "compiled",
         "running": "result",
+        "measuring": "measured",
         HOLDING: "closed",
         END: "the end of the process",
     }
@@ -47,7 +48,7 @@ class Deadlines:
 
     after: Mapping[str, float] = field(
         default_factory=lambda: MappingProxyType(
-            {"": 60.0, "opening": 90.0, "compiling": 90.0, "running": 60.0}
+            {"": 60.0, "opening": 90.0, "compiling": 90.0, "running": 60.0, "measuring": 120.0}
         )
     )
     rest: float = 30.0

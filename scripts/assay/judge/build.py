@@ -9,6 +9,7 @@ Facts (``gates.build`` and ``gates.kernels`` write them)::
     sdist {name, sha256, size, content_sha256}
     again [{name, sha256, differing[]}]           of the second build, members that differ
     sources, kernels, kernels_again, compile      as in ``gates.kernels``
+    shader                                        as in ``gates.shaders``, where the plan has one
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ def judge(case: Case, facts: Facts) -> tuple[Finding, ...]:
         *_wheel(case, facts),
         *_sources(case, facts),
         *_kernels(case, facts),
+        *_shader(case, facts),
     )
 
 
@@ -201,6 +203,26 @@ def _images_missing(
                 f"{chain}/{stage} has no {kind} for {architecture}",
                 where=("kernels",),
             )
+
+
+def _shader(case: Case, facts: Facts) -> Iterator[Finding]:
+    """Find a shader that is not the plan's, was refused, or came out otherwise the second time.
+
+    Where no compiler was found nothing is wrong with what was built: the gates that need the shader say so.
+    """
+    wanted = case.plan.shared_buffers
+    if wanted is None:
+        return
+    where = f"kernels/{wanted.chain}/{wanted.source}"
+    sha256, again = text(facts, "shader.spirv.sha256"), text(facts, "shader.again")
+    if text(facts, "shader.sha256") != wanted.sha256:
+        observed = f"{where} has SHA-256 {text(facts, 'shader.sha256') or '(none)'}"
+        yield finding("BUILD-SOURCE-CHANGED", observed, expected=wanted.sha256, where=(where,))
+    elif problem := text(facts, "shader.problem"):
+        yield finding("BUILD-KERNEL-REFUSED", f"{where}: {problem}", where=(where,))
+    elif sha256 != again:
+        observed = f"{where}: {sha256 or 'none'}, then {again or 'none'}"
+        yield finding("BUILD-KERNEL-NOT-REPRODUCIBLE", observed, where=(where,))
 
 
 def _images_differ(facts: Facts) -> Iterator[Finding]:

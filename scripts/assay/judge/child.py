@@ -53,11 +53,16 @@ def judge_child(case: Case, facts: Facts) -> Iterator[Finding]:
 
 def judge_life(case: Case, facts: Facts) -> Iterator[Finding]:
     """Yield what is wrong with the child's errors, its end, and how it opened and closed its runtimes."""
+    yield from judge_end(case, facts)
+    yield from _opened(case, facts)
+    yield from _contexts(facts)
+
+
+def judge_end(case: Case, facts: Facts) -> Iterator[Finding]:
+    """Yield the errors that a child reported, and what is wrong with its end."""
     for error in objects(facts, "child.errors"):
         yield _error(case, error)
     yield from _ended(facts)
-    yield from _opened(case, facts)
-    yield from _contexts(facts)
 
 
 def ended_well(facts: Facts) -> bool:

@@ -5,7 +5,18 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from assay.errors import PlanError
-from assay.judge import build, chain, driver, environment, installed, provider, references, toolkit
+from assay.judge import (
+    build,
+    chain,
+    driver,
+    environment,
+    installed,
+    provider,
+    references,
+    shared_buffers,
+    throughput,
+    toolkit,
+)
 from assay.judge.command import command_row
 from assay.judge.resting import (
     check_build,
@@ -17,7 +28,12 @@ from assay.judge.resting import (
     resting,
 )
 from assay.judge.row import Diagnoses, Exclusive, GateRow
+from assay.model import Platform, Tier
 from assay.plan.values import Plan
+
+_LINUX = frozenset({Platform.LINUX})
+_HARDWARE = frozenset({Tier.PHYSICAL})
+"""These gates need a GPU; WSL's projected driver shares nothing with Vulkan."""
 
 GATES: tuple[GateRow, ...] = (
     GateRow(
@@ -83,6 +99,28 @@ GATES: tuple[GateRow, ...] = (
         claim=chain.claim,
         exclusive=Exclusive.GPU,
         deadline_s=300,
+    ),
+    GateRow(
+        "shared-buffers",
+        "one buffer of Vulkan's on which CUDA computes in place, without a copy",
+        MappingProxyType({shared_buffers.RULES: resting(shared_buffers.judge, shared_buffers.check)}),
+        needs=("build", "chain"),
+        claim=shared_buffers.claim,
+        platforms=_LINUX,
+        tiers=_HARDWARE,
+        exclusive=Exclusive.GPU,
+        deadline_s=300,
+    ),
+    GateRow(
+        "throughput",
+        "the chain's speed and memory, beside floors and a documentation-style script",
+        MappingProxyType({throughput.RULES: resting(throughput.judge, throughput.check)}),
+        needs=("build", "chain"),
+        claim=throughput.claim,
+        platforms=_LINUX,
+        tiers=_HARDWARE,
+        exclusive=Exclusive.MACHINE,
+        deadline_s=600,
     ),
     GateRow(
         "references",

@@ -42,7 +42,8 @@ def prepared_rehearsal() -> Prepared:
 def with_gates(prepared: Prepared, *gates: str) -> Prepared:
     """Return a plan of these gates alone."""
     deadlines = {name: value for name, value in prepared.plan.deadlines.items() if name in gates}
-    plan = replace(prepared.plan, gates=gates, commands=(), deadlines=deadlines)
+    claims = tuple(claim for claim in prepared.plan.claims if set(claim.gates) <= set(gates))
+    plan = replace(prepared.plan, gates=gates, commands=(), deadlines=deadlines, claims=claims)
     return replace(prepared, plan=plan, plan_digest=digest(plan_json(plan)))
 
 

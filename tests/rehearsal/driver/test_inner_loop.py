@@ -73,7 +73,7 @@ def test_a_wrong_value_is_told_with_stage_index_bits_and_source_line(project: Pa
     code, said = answer(project)
     assert code == 1
     assert "pipeline/double/canonical: value 1 is 2.5 (0x40200000); expected 2.0 (0x40000000)" in said
-    assert "kernels/pipeline/double.cu:6: out[i] = 2.5f * in[i];" in said
+    assert "kernels/pipeline/double.cu:17: out[i] = 2.5f * in[i];" in said
     assert "double-again" not in said  # one mistake is told once
 
 
@@ -81,7 +81,7 @@ def test_an_index_past_the_end_is_told_with_its_line_and_thread(project: Path, k
     edit(kernel, "i < count", "i <= count")
     code, said = answer(project)
     assert code == 1
-    assert "REHEARSAL-OUT-OF-BOUNDS: twice at /kernels/pipeline/double.cu:6" in said
+    assert "REHEARSAL-OUT-OF-BOUNDS: twice at /kernels/pipeline/double.cu:17" in said
     assert "thread (37, 0, 0)" in said
     assert "REHEARSAL-LEAK" not in said  # a context that a fault ended refuses to free
 

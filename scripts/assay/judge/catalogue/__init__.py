@@ -13,6 +13,7 @@ from assay.judge.catalogue import (
     driver,
     environment,
     installed,
+    measures,
     provider,
     references,
     rehearsal,
@@ -21,7 +22,19 @@ from assay.judge.catalogue import (
 from assay.judge.catalogue.entry import Entry
 from assay.model import Finding, Platform
 
-_MODULES = (common, environment, toolkit, driver, provider, build, chain, command, installed, references)
+_MODULES = (
+    common,
+    environment,
+    toolkit,
+    driver,
+    provider,
+    build,
+    chain,
+    command,
+    installed,
+    measures,
+    references,
+)
 
 CATALOGUE: Mapping[str, Entry] = MappingProxyType(
     {entry.id: entry for module in (*_MODULES, rehearsal) for entry in module.ENTRIES}

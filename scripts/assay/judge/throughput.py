@@ -1,0 +1,149 @@
+"""Judges gate ``throughput``: right values at every size, and the plan's bounds at one of them.
+
+Facts (``gates.measures`` writes them), besides those of the child::
+
+    not_run, lacking, shader                as in gate ``shared-buffers``
+    measured [{task, size, bytes, turns, registered, floors, hops, kernels, chain, script, shared}]
+        one of each planned size; durations are lists of nanoseconds
+        floors {device-copy, pinned-to-device, pinned-to-host, empty-launch, empty-dispatch}
+        hops {pycuda, wgpu, nvrtc}          each hop alone, from host memory to host memory
+        kernels {wgpu, nvrtc}               by the device's own clock
+        chain, script {ns, hops [{pycuda, wgpu, nvrtc}], memory, result}
+        shared {ns, memory, result, …}      the shared buffer, where the plan has one
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay.judge.blocks import LENGTH, computed, wrong_blocks
+from assay.judge.case import Case
+from assay.judge.catalogue import finding
+from assay.judge.child import ended_well, judge_end
+from assay.judge.reading import MalformedFacts, get, mapping, number, objects, text
+from assay.judge.shared_buffers import judge_shader, not_run, one_allocation, same_device, shared_stages
+from assay.judge.speed import FLOORS, durations, median, ratio
+from assay.judge.values import fresh_values
+from assay.model import Facts, Finding
+from assay.plan.values import Throughput
+
+RULES = 1
+
+TASK = "throughput"
+
+_TIMED = (
+    *("floors.device-copy", "floors.pinned-to-device", "floors.pinned-to-host"),
+    *("floors.empty-launch", "floors.empty-dispatch", "hops.pycuda", "hops.wgpu", "hops.nvrtc"),
+    *("kernels.nvrtc", "chain.ns", "script.ns"),
+)
+_NS_PER_US = 1000
+
+
+def judge(case: Case, facts: Facts) -> tuple[Finding, ...]:
+    """Return what is wrong with what was measured.
+
+    Raises:
+        MalformedFacts: a fact has another type than the gate writes.
+    """
+    return tuple(_judge(case, facts))
+
+
+def _judge(case: Case, facts: Facts) -> Iterator[Finding]:
+    """Yield why nothing ran, or else every part's findings."""
+    speed = case.plan.throughput
+    if speed is None:
+        yield finding("THROUGHPUT-PLAN", "the plan has no [tool.assay.throughput]")
+        return
+    if reason := text(facts, "not_run"):
+        yield not_run(reason, facts)
+        return
+    yield from judge_end(case, facts)
+    if case.plan.shared_buffers is not None:
+        yield from same_device(case, facts)
+        yield from judge_shader(case, facts)
+    measured = {
+        number(each, "size"): each for each in objects(facts, "measured") if text(each, "task") == TASK
+    }
+    excused = not ended_well(facts) or bool(objects(facts, "child.errors"))
+    fresh = fresh_values(case, speed.chain)
+    for size in speed.sizes:
+        if size in measured:
+            yield from _size(case, speed, fresh, size, measured[size])
+        elif not excused:
+            yield finding("THROUGHPUT-MISSING", f"nothing was measured over {size} values")
+    if speed.floor_size in measured:
+        yield from _floors(speed, measured[speed.floor_size])
+
+
+def _size(case: Case, speed: Throughput, fresh: tuple[int, ...], size: int, seen: Facts) -> Iterator[Finding]:
+    """Yield what is wrong with one size: wrong values, or a part that was not measured."""
+    given = fresh[: min(size, LENGTH)]
+    right = computed(case.plan.kernels[speed.chain].stages, given)
+    for part in ("chain", "script"):
+        if wrong := wrong_blocks(mapping(seen, f"{part}.result"), right, size):
+            yield finding("THROUGHPUT-VALUE-WRONG", f"{part} over {size} values: {wrong}")
+    for path in _TIMED:
+        durations(seen, path)
+    shared = case.plan.shared_buffers
+    if shared is None:
+        return
+    if get(seen, "shared") is None:
+        yield finding("THROUGHPUT-MISSING", f"the shared buffer was not measured over {size} values")
+        return
+    passed = computed(shared_stages(case, shared), given)
+    if wrong := wrong_blocks(mapping(seen, "shared.result"), passed, size):
+        yield finding("THROUGHPUT-VALUE-WRONG", f"shared buffer over {size} values: {wrong}")
+    durations(seen, "shared.ns")
+    yield from one_allocation(f"{size} values", mapping(seen, "shared"), size)
+
+
+def _floors(speed: Throughput, seen: Facts) -> Iterator[Finding]:
+    """Yield each bound of the plan that was not reached."""
+    for name, bound in speed.floors:
+        if (got := FLOORS[name](seen)) < bound:
+            observed = f"{name} is {got} % over {speed.floor_size} values"
+            yield finding("THROUGHPUT-FLOOR", observed, expected=f"at least {bound} %", where=("measured",))
+
+
+def claim(case: Case, facts: Facts) -> str:
+    """Return what a passed gate establishes: ratios of this run, and the times that they come from."""
+    try:
+        return _claim(case, facts)
+    except MalformedFacts:
+        return "nothing: its facts are malformed"
+
+
+def _claim(case: Case, facts: Facts) -> str:
+    """Return the claim's sentence."""
+    speed = case.plan.throughput
+    measured = {number(each, "size"): each for each in objects(facts, "measured")}
+    if speed is None or speed.floor_size not in measured:
+        return "nothing: nothing was measured"
+    seen = measured[speed.floor_size]
+    chain, script = median(seen, "chain.ns"), median(seen, "script.ns")
+    pinned = 3 * (median(seen, "floors.pinned-to-device") + median(seen, "floors.pinned-to-host"))
+    said = (
+        f"over {speed.floor_size} float32 the chain through host memory takes {chain // _NS_PER_US} us, "
+        f"{ratio(chain, pinned)} % of its six pinned copies and {ratio(chain, script)} % of a "
+        "documentation-style script in the same process"
+    )
+    if get(seen, "shared") is None:
+        return said
+    shared = median(seen, "shared.ns")
+    return f"{said}; a pass over the shared buffer takes {shared // _NS_PER_US} us"
+
+
+def check(case: Case, facts: Facts) -> None:
+    """Ask for the memory peaks, which the plan's open question names, and for the turns.
+
+    Raises:
+        MalformedFacts: one is not recorded.
+    """
+    del case  # the plan's part is compared by the judge
+    for at, each in enumerate(objects(facts, "measured")):
+        if not number(each, "turns"):
+            raise MalformedFacts(f"measured.{at}.turns", "a positive integer")
+        for part in ("chain", "script"):
+            memory = mapping(each, f"{part}.memory")
+            if number(memory, "device") is None or "host_peak" not in memory:
+                raise MalformedFacts(f"measured.{at}.{part}.memory", "peaks of host and device memory")
