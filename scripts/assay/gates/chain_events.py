@@ -74,6 +74,7 @@ class Collector:
         self._chains: list[dict[str, Json]] = []
         self._stages: list[tuple[str, dict[str, Json]]] = []
         self._measured: list[Json] = []
+        self._images: list[Json] = []
         self.modules: tuple[Facts, ...] = ()
 
     def take(self, event: Facts) -> None:
@@ -138,6 +139,8 @@ class Collector:
     def on_compiled(self, event: Facts) -> None:
         """Keep what compiled a stage."""
         self._stage(event, "compiler")["compiler"] = text(event, "compiler")
+        place: dict[str, Json] = {name: text(event, name) for name in ("chain", "stage")}
+        self._images.append({**place, **self._image(event)})
 
     def on_chain(self, event: Facts) -> None:
         """Keep how a chain ended."""
@@ -153,7 +156,7 @@ class Collector:
         stage["runtime"], stage["entry"] = text(event, "runtime"), text(event, "entry")
         digest: Json = {"count": number(event, "count"), "sha256": text(event, "sha256")}
         stage[given] = list(texts(event, "values")) if event.get("values") is not None else digest
-        image = self._image(event)
+        image: Json = self._image(event)
         stage["loaded"] = [*(each for each in objects(stage, "loaded") if each != image), image]
         copies = [{**copy, "input": given} for copy in objects(event, "transfers")]
         stage["transfers"] = [*objects(stage, "transfers"), *copies]
@@ -168,7 +171,7 @@ class Collector:
         """Keep which modules are imported; the parent hashes their files."""
         self.modules = objects(event, "modules")
 
-    def _image(self, event: Facts) -> Json:
+    def _image(self, event: Facts) -> dict[str, Json]:
         """Return what a runtime was given."""
         kind = text(event, "image.kind")
         return {
@@ -213,7 +216,9 @@ class Collector:
             "opened": self._opened,
             "runtimes": self._runtimes,
         }
-        measured: dict[str, Json] = {"measured": self._measured} if self._measured else {}
+        measured: dict[str, Json] = (
+            {"images": self._images, "measured": self._measured} if self._measured else {}
+        )
         return {
             **measured,
             "adapter": get(self._runtimes, "wgpu.adapter"),

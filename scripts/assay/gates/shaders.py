@@ -49,7 +49,7 @@ def compile_shader(context: Context, wanted: SharedBuffers) -> Facts:
         return {"compiler": None, "looked": [], "problem": error.observed, "sha256": ""}
     found = _compiler(context)
     if found is None:
-        looked: list[Json] = [f"{PROGRAM} on PATH", str(_unpacked(context))]
+        looked: list[Json] = [f"{PROGRAM} on PATH", str(unpacked_compiler(context.project))]
         return {"compiler": None, "looked": looked, "problem": "", "sha256": wanted.sha256}
     outputs = [_compiled(context, found, wanted, source, name) for name in ("first", "second-of-two")]
     digest = sha256_file(context.scratch / "first" / wanted.source)[0]
@@ -62,16 +62,16 @@ def compile_shader(context: Context, wanted: SharedBuffers) -> Facts:
     return {**facts, "again": sha256_file(second)[0], "problem": "", "spirv": spirv}
 
 
-def _unpacked(context: Context) -> Path:
-    """Return where an unpacked compiler would lie."""
-    return context.project / UNPACKED / platform.machine() / "root/usr/bin" / PROGRAM
+def unpacked_compiler(project: Path) -> Path:
+    """Return where a compiler that was unpacked for a project lies, there or not."""
+    return project / UNPACKED / platform.machine() / "root/usr/bin" / PROGRAM
 
 
 def _compiler(context: Context) -> str | None:
     """Return the machine's compiler, else the unpacked one."""
     if found := context.machine.which(PROGRAM):
         return found
-    unpacked = _unpacked(context)
+    unpacked = unpacked_compiler(context.project)
     return str(unpacked) if unpacked.is_file() else None
 
 

@@ -44,6 +44,11 @@ _CUDA = ("pycuda", "nvrtc")
 def judge_child(case: Case, facts: Facts) -> Iterator[Finding]:
     """Yield what is wrong with the child's life and end, and with its isolation."""
     yield from judge_life(case, facts)
+    yield from judge_isolation(facts)
+
+
+def judge_isolation(facts: Facts) -> Iterator[Finding]:
+    """Yield what a child printed where it has nothing to say, and where it was not isolated."""
     if number(facts, "child.printed"):
         yield finding(
             "CHAIN-CHILD-PRINTED", f"{number(facts, 'child.printed')} bytes on its output and error"

@@ -37,7 +37,7 @@ def judge_images(case: Case, facts: Facts) -> Iterator[Finding]:
         loaded = objects(seen, "loaded")
         if not loaded:
             yield finding("CHAIN-RESULT-MISSING", f"{where} records no image", where=(where,))
-        right = _right(case, chain, stage)
+        right = right_images(case, chain, stage)
         for each in loaded:
             if right and text(each, "sha256") not in right:
                 observed = f"{where} loaded {text(each, 'kind')} of SHA-256 {text(each, 'sha256')}"
@@ -58,8 +58,8 @@ def ran_stages(case: Case, facts: Facts) -> Iterator[tuple[Chain, Stage, Facts]]
                 yield chain, stage, seen
 
 
-def _right(case: Case, chain: Chain, stage: Stage) -> tuple[str, ...]:
-    """Return the digests that a stage may load, empty where ``build`` recorded none for it."""
+def right_images(case: Case, chain: Chain, stage: Stage) -> tuple[str, ...]:
+    """Return the digests (hex) that a stage may load, empty where ``build`` recorded none for it."""
     if stage.runtime == "wgpu":
         return (stage.sha256,)
     return tuple(
@@ -78,6 +78,6 @@ def compiled_at_run_time(case: Case, facts: Facts) -> tuple[tuple[str, str], ...
             (f"{chain.name}/{stage.name}", text(each, "sha256"))
             for chain, stage, seen in ran_stages(case, facts)
             for each in objects(seen, "loaded")
-            if not _right(case, chain, stage)
+            if not right_images(case, chain, stage)
         )
     )

@@ -19,7 +19,8 @@ from collections.abc import Iterator
 from assay.judge.blocks import computed, wrong_blocks
 from assay.judge.case import Case
 from assay.judge.catalogue import finding
-from assay.judge.child import ended_well, judge_end
+from assay.judge.child import ended_well
+from assay.judge.measuring import judge_measuring
 from assay.judge.reading import MalformedFacts, mapping, number, objects, text, texts
 from assay.judge.results import INPUTS
 from assay.judge.values import fresh_values
@@ -58,7 +59,7 @@ def _judge(case: Case, facts: Facts) -> Iterator[Finding]:
     if reason := text(facts, "not_run"):
         yield not_run(reason, facts)
         return
-    yield from judge_end(case, facts)
+    yield from judge_measuring(case, case.plan.kernels[shared.chain], facts)
     yield from same_device(case, facts)
     yield from judge_shader(case, facts)
     measured = {

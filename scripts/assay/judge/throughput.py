@@ -19,7 +19,8 @@ from collections.abc import Iterator
 from assay.judge.blocks import LENGTH, computed, wrong_blocks
 from assay.judge.case import Case
 from assay.judge.catalogue import finding
-from assay.judge.child import ended_well, judge_end
+from assay.judge.child import ended_well
+from assay.judge.measuring import judge_measuring
 from assay.judge.reading import MalformedFacts, get, mapping, number, objects, text
 from assay.judge.shared_buffers import judge_shader, not_run, one_allocation, same_device, shared_stages
 from assay.judge.speed import FLOORS, durations, median, ratio
@@ -57,7 +58,7 @@ def _judge(case: Case, facts: Facts) -> Iterator[Finding]:
     if reason := text(facts, "not_run"):
         yield not_run(reason, facts)
         return
-    yield from judge_end(case, facts)
+    yield from judge_measuring(case, case.plan.kernels[speed.chain], facts)
     if case.plan.shared_buffers is not None:
         yield from same_device(case, facts)
         yield from judge_shader(case, facts)

@@ -6,7 +6,9 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
+from assay.machine import Machine
 from assay.model import Json
+from assay.plan import load_plan
 from assay.provision import store as storage
 from assay.provision.built import BuiltWheel
 from assay.provision.environments import Environment, make_environment, make_tools
@@ -17,6 +19,7 @@ from assay.provision.lockfile import BUILD, load_lock, lock_sha256
 from assay.provision.pip import Pip
 from assay.provision.pycuda_source import Target, Workshop, find_wheel, make_wheel
 from assay.provision.selection_file import selection_text, selection_values
+from assay.provision.shader_compiler import provide_shader_compiler
 from assay.provision.toolkit import Toolkit, inspect_toolkit
 from assay.provision.trial import try_selection
 from assay.provision.wheelhouse import check_wheelhouse, find_sdist
@@ -46,11 +49,21 @@ def provision(request: Request, say: Say) -> Path:
         job = look(request, say, held)
         if storage.finished(store, job.key):
             say(f"the selection is there: {store.file}")
-            return store.file
-        _announce(job)
-        with storage.making(store):
-            _make(job)
+        else:
+            _announce(job)
+            with storage.making(store):
+                _make(job)
+        _shader_compiler(job)
     return store.file
+
+
+def _shader_compiler(job: Job) -> None:
+    """Provide the compiler of the planned shader, where the network may be used."""
+    request = job.request
+    if request.wheelhouse or not (request.project / "pyproject.toml").is_file():
+        return
+    if load_plan(request.project).shared_buffers is not None:
+        provide_shader_compiler(job.children, Machine.real(), request.project.resolve(), job.say)
 
 
 def _announce(job: Job) -> None:

@@ -1,30 +1,26 @@
 """A Vulkan adapter on the CPU: Mesa's lavapipe, the system's or unpacked into a private folder without root.
 
-Where the system has none and ``apt-get`` is there, the packages are downloaded and unpacked, not installed:
-the manifest of the driver then names its library by an absolute path, and the folder of the libraries goes on
-the child's library path.  The index of packages is the system's; where that has none (many containers drop
-it) a private one is fetched.  apt checks signatures and digests of both.
+Where the system has none and ``apt-get`` is there, the packages are unpacked (``assay.provision.apt``): the
+manifest of the driver then names its library by an absolute path, and the folder of the libraries goes on the
+child's library path.
 """
 
 from __future__ import annotations
 
 import json
 import platform
-import re
 import shutil
-import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from assay import canonical
 from assay.errors import BundleError, ProvisionError, StorageError
-from assay.files import read_bounded, storage_errors, write_atomic
+from assay.files import read_bounded, write_atomic
 from assay.gates.rehearsal import Adapter
 from assay.judge.reading import MalformedFacts, objects, text, texts
 from assay.machine import Machine
 from assay.machine.loader import find_library
 from assay.model import Json
+from assay.provision.apt import Packages, Unpacking, unpack
 from assay.provision.children import Children
 from assay.provision.job import Say
 
@@ -49,9 +45,6 @@ _MARK = "adapter.json"
 _SCHEMA = "assay/software-adapter/1"
 _ICD = "lavapipe.json"
 _LIMIT = 1 << 20
-_DEADLINE_S = 300
-_INSTALLED = re.compile(r"Inst (?P<name>\S+) (?:\[[^\]]*\] )?\((?P<version>\S+) ")
-"""A line of ``apt-get --simulate install`` (apt-get(8)): name, the version that is there, the one to come."""
 
 
 def find_software_adapter(children: Children, machine: Machine, cache: Path, say: Say) -> Adapter:
@@ -75,16 +68,7 @@ def find_software_adapter(children: Children, machine: Machine, cache: Path, say
     if not shutil.which("apt-get", path=children.environment.get("PATH")):
         raise _missing(f"no lavapipe in {', '.join(MANIFEST_FOLDERS)}, and no apt-get to bring it")
     say("unpacking a software Vulkan adapter (Mesa's lavapipe) into the project's cache")
-    with storage_errors("make", cache):
-        cache.mkdir(parents=True, exist_ok=True)
-        part = Path(tempfile.mkdtemp(prefix=".part-", dir=cache))
-    try:
-        _unpack(_Apt(children, part), folder)
-        shutil.rmtree(folder, ignore_errors=True)
-        with storage_errors("make", folder):
-            (part / "kept").rename(folder)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+    unpack(children, Unpacking("the software adapter", PACKAGES, _missing, _describe), folder)
     made = unpacked_adapter(folder)
     if made is None:
         raise _missing("the unpacked packages hold no lavapipe")
@@ -115,66 +99,7 @@ def unpacked_adapter(folder: Path) -> Adapter | None:
     return Adapter(folder / _ICD, libraries, "unpacked", packages) if whole else None
 
 
-@dataclass(frozen=True)
-class _Apt:
-    """apt-get, as an ordinary user, with everything that it writes below ``folder``."""
-
-    children: Children
-    folder: Path
-
-    def private(self) -> list[str]:
-        """Return the options that keep a package index of its own."""
-        lists, archives = self.folder / "lists", self.folder / "archives"
-        for each in (lists, archives):
-            (each / "partial").mkdir(parents=True, exist_ok=True)
-        return [
-            "-o",
-            f"Dir::State::lists={lists}",
-            "-o",
-            f"Dir::Cache={archives}",
-            "-o",
-            "APT::Sandbox::User=",
-        ]
-
-    def run(self, what: str, *argv: str, cwd: Path | None = None) -> str:
-        """Return what a command wrote.
-
-        Raises:
-            ProvisionError: it failed.
-        """
-        extra = {"DEBIAN_FRONTEND": "noninteractive"}
-        ended = self.children.run(what, argv, deadline_s=_DEADLINE_S, cwd=cwd or self.folder, extra=extra)
-        if ended.exit != 0:
-            raise _missing(f"{what} failed: {self.children.last_words(ended)}")
-        return ended.stdout.decode(errors="replace")
-
-    def wanted(self, options: Sequence[str]) -> tuple[tuple[str, str], ...]:
-        """Return name and version of what the system lacks, which has to be unpacked."""
-        argv = ("apt-get", *options, "--simulate", "--no-install-recommends", "install", *PACKAGES)
-        said = self.run("the software adapter's packages", *argv)
-        return tuple((found["name"], found["version"]) for found in _INSTALLED.finditer(said))
-
-
-def _unpack(apt: _Apt, target: Path) -> None:
-    """Fill ``kept`` in apt's folder with what is to lie at ``target``."""
-    options: list[str] = []
-    try:
-        wanted = apt.wanted(options)
-    except ProvisionError:
-        options = apt.private()
-        apt.run("the index of packages", "apt-get", *options, "update")
-        wanted = apt.wanted(options)
-    kept, files = apt.folder / "kept", apt.folder / "files"
-    for each in (kept / "root", files):
-        each.mkdir(parents=True)
-    pinned = [f"{name}={version}" for name, version in wanted]
-    apt.run("the software adapter's download", "apt-get", *options, "download", *pinned, cwd=files)
-    for package in sorted(files.glob("*.deb")):
-        apt.run(f"unpacking {package.name}", "dpkg", "-x", str(package), str(kept / "root"))
-    _describe(kept, target, wanted)
-
-
-def _describe(kept: Path, target: Path, packages: Sequence[tuple[str, str]]) -> None:
+def _describe(kept: Path, target: Path, packages: Packages) -> None:
     """Write the driver's manifest and, last, the mark of a whole folder."""
     root = kept / "root"
     manifests = sorted(root.glob("usr/share/vulkan/icd.d/lvp_icd*.json"))
