@@ -87,5 +87,5 @@ def device(ordinal: int) -> dict[str, object]:
 if __name__ == "__main__":
     vars(runtimes)["opener"] = Scripted  # its instances open
     vars(run)["image_to_run"] = image
-    vars(main)["driver_facts"] = device
+    vars(run)["driver_facts"] = device
     sys.exit(main.main(sys.argv[2:]))

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from assay.chain import main as command
-from assay.chain import spec
 from tests.chain.support import Child, chain, open_pipe, run_request
 
 REQUEST = run_request([chain("pipeline")])
@@ -48,7 +47,7 @@ def test_a_request_that_is_not_there_is_told_in_a_line(bare: Child) -> None:
 
 
 def test_a_request_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(spec, "REQUEST_LIMIT", 100)
+    monkeypatch.setattr(command, "REQUEST_LIMIT", 100)
     path = tmp_path / "request.json"
     path.write_bytes(b"x" * 101)
     assert command.main(["compile", "--request", str(path), "--output", str(tmp_path)]) == command.USAGE

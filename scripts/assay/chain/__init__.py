@@ -6,6 +6,8 @@ Importing any module here loads no driver: runtimes are opened by name, explicit
 Entry points::
 
     python -s -B chain.zip run     --request FILE|- --events FD --control FD
+    python -s -B chain.zip measure --request FILE|- --events FD --control FD
+    python -s    FOLDER    cold    --request FILE|- --result FILE --began NANOSECONDS
     python -s -B chain.zip compile --request FILE|- --output FOLDER
     python -s -B chain.zip probe   --result FILE [--serial] PART...
 
@@ -54,6 +56,14 @@ run
     Reasons of ``unavailable`` are ``package-missing``, ``library-missing``, ``adapter-missing``,
     ``adapter-limit``, ``compiler-missing``, or the CUDA driver's name of the code, such as
     ``CUDA_ERROR_NO_DEVICE`` with ``code`` 100.
+
+measure
+    Request ``assay/chain-measure/1`` (``measure_spec``); events as in ``run``, with ``measuring`` {task, size}
+    and ``measured`` {task, size, facts} in place of a chain's.
+
+cold
+    Request and result are described in ``cold``; it runs from the zip's unpacked files, and beside it
+    ``speed/plain.py``, a program of its own that reads the same request.
 
 compile
     Request ``assay/chain-compile/1``: ``{"schema", "architectures": ["sm_75", …], "nvcc", "chains": [{"name",

@@ -21,8 +21,9 @@ _LOADER_WORDS = (
     "DLL load failed",
     "Failed to dlopen",
     "Could not find WGPU",
+    "Cannot find Vulkan SDK",
 )
-"""How glibc, Windows' loader, cuda.bindings and wgpu say that a library is not there."""
+"""How glibc, Windows' loader, cuda.bindings, wgpu and vulkan say that a library is not there."""
 
 
 def load(name: str) -> Any:  # noqa: ANN401  # typed by none of these packages; narrowed where it is used

@@ -15,9 +15,6 @@ from .words import WORD
 RUN = "assay/chain-run/1"
 COMPILE = "assay/chain-compile/1"
 
-REQUEST_LIMIT = 64 << 20
-"""Bytes of the largest request: 2**20 canonical values take 11 MiB."""
-
 NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
 FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 ENTRY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")

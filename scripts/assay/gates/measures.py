@@ -22,12 +22,14 @@ from assay.gates.chain_request import (
 )
 from assay.gates.chain_session import Deadlines
 from assay.gates.childenv import prepare_child
+from assay.gates.cold import observe_cold
 from assay.gates.context import Context
 from assay.gates.kernels import NVCC
 from assay.gates.probes import probes_of
 from assay.gates.shaders import PROGRAM
 from assay.judge.case import Case
-from assay.judge.reading import text
+from assay.judge.child import ended_well
+from assay.judge.reading import objects, text
 from assay.judge.shared_buffers import NO_SHADER
 from assay.model import Facts, Json
 from assay.plan.values import WGPU_NATIVE, Chain
@@ -77,7 +79,9 @@ def _observe(context: Context, *, speed: bool) -> Facts:
         return {"lacking": list(told.lacking), "not_run": told.reason}
     setup = prepare_child(context, interface=WGPU_NATIVE)
     request = _request(context, context.plan.kernels[name], spirv, speed=speed)
-    facts = observe_child(context, setup, request, probes_of(context), Deadlines())
+    facts = dict(observe_child(context, setup, request, probes_of(context), Deadlines()))
+    if speed and ended_well(facts) and not objects(facts, "child.errors"):
+        facts["cold"] = observe_cold(context, setup, _case(context), context.plan.kernels[name])
     sha256 = text(context.facts.get("build", {}), "shader.spirv.sha256")
     shader: Json = {"sha256": sha256} if shared is not None else None
     return {**facts, "provider_handles": _handles(context), "shader": shader}
@@ -101,11 +105,15 @@ def _spirv(context: Context) -> bytes | None:
         return None
 
 
-def _request(context: Context, chain: Chain, spirv: bytes, *, speed: bool) -> Request:
-    """Return the child's request."""
-    case = Case(
+def _case(context: Context) -> Case:
+    """Return what the run is judged by."""
+    return Case(
         context.plan, context.plan_digest, context.platform, context.nonce, context.challenge, context.facts
     )
+
+
+def _request(context: Context, chain: Chain, spirv: bytes, *, speed: bool) -> Request:
+    """Return the child's request."""
     sources = read_sources(context, (chain,))
     shared, throughput = context.plan.shared_buffers, context.plan.throughput
     sharing: Json = None
@@ -114,7 +122,7 @@ def _request(context: Context, chain: Chain, spirv: bytes, *, speed: bool) -> Re
     document: dict[str, Json] = {
         "adapter": wanted_adapter(context) if speed else None,
         "architecture": context.plan.lowest_architecture,
-        "chain": chain_json(case, chain, sources),
+        "chain": chain_json(_case(context), chain, sources),
         "nvcc": NVCC,
         "ordinal": 0,
         "schema": SCHEMA,

@@ -51,8 +51,8 @@ def compile_shader(context: Context, wanted: SharedBuffers) -> Facts:
     if found is None:
         looked: list[Json] = [f"{PROGRAM} on PATH", str(unpacked_compiler(context.project))]
         return {"compiler": None, "looked": looked, "problem": "", "sha256": wanted.sha256}
-    outputs = [_compiled(context, found, wanted, source, name) for name in ("first", "second-of-two")]
-    digest = sha256_file(context.scratch / "first" / wanted.source)[0]
+    outputs = [_compiled(context, found, wanted, source, name) for name in ("shader-first", "shader-second")]
+    digest = sha256_file(context.scratch / "shader-first" / wanted.source)[0]
     facts: dict[str, Json] = {"compiler": _described(context, found), "looked": [], "sha256": digest}
     if problem := next((each for each in outputs if isinstance(each, str)), ""):
         return {**facts, "problem": problem}

@@ -17,7 +17,7 @@ from assay.judge.reading import objects, text
 from assay.model import Facts, Finding
 from assay.plan.values import Chain, Stage
 
-PTX, WGSL = "ptx", "wgsl"
+CUBIN, PTX, WGSL = "cubin", "ptx", "wgsl"
 
 
 def judge_images(case: Case, facts: Facts) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ import statistics
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from assay.judge.cold import CHAIN, SCRIPT, warm_median
 from assay.judge.reading import MalformedFacts, get, items, mapping, objects
 from assay.model import Facts
 
@@ -68,6 +69,12 @@ def _wgpu(facts: Facts) -> int:
     return ratio(int(statistics.median(whole)), median(facts, "hops.wgpu"))
 
 
+def _cold(facts: Facts) -> int:
+    """Return how much sooner than the plain script the chain has its first exact result."""
+    cold = mapping(facts, "cold")
+    return ratio(warm_median(cold, SCRIPT), warm_median(cold, CHAIN))
+
+
 FLOORS: Mapping[str, Callable[[Facts], int]] = MappingProxyType(
     {
         "kernel-of-device-copy": _kernel,
@@ -76,6 +83,7 @@ FLOORS: Mapping[str, Callable[[Facts], int]] = MappingProxyType(
         "chain-of-script": lambda facts: ratio(median(facts, "script.ns"), median(facts, "chain.ns")),
         "chain-of-pinned-copies": lambda facts: ratio(3 * _pinned(facts), median(facts, "chain.ns")),
         "shared-of-chain": lambda facts: ratio(median(facts, "chain.ns"), median(facts, "shared.ns")),
+        "cold-of-script": _cold,
     }
 )
 """By the plan's name of a bound: the speed that it bounds, in percent of what it is compared to.
@@ -85,4 +93,5 @@ FLOORS: Mapping[str, Callable[[Facts], int]] = MappingProxyType(
 ``wgpu-of-script``, ``chain-of-script``: the hop and the chain, of the documentation-style script.
 ``chain-of-pinned-copies``: the chain, of its six pinned copies one after the other.
 ``shared-of-chain``: a pass over the shared buffer, of the chain through host memory.
+``cold-of-script``: from process start to the first exact result, of the documentation-style script.
 """

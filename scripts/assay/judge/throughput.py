@@ -10,6 +10,7 @@ Facts (``gates.measures`` writes them), besides those of the child::
         kernels {wgpu, nvrtc}               by the device's own clock
         chain, script {ns, hops [{pycuda, wgpu, nvrtc}], memory, result}
         shared {ns, memory, result, …}      the shared buffer, where the plan has one
+    cold                                    as in ``gates.cold``; null where the chain's child broke off
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from assay.judge.blocks import LENGTH, computed, wrong_blocks
 from assay.judge.case import Case
 from assay.judge.catalogue import finding
 from assay.judge.child import ended_well
+from assay.judge.cold import CHAIN, SCRIPT, judge_cold, warm_median
 from assay.judge.measuring import judge_measuring
 from assay.judge.reading import MalformedFacts, get, mapping, number, objects, text
 from assay.judge.shared_buffers import judge_shader, not_run, one_allocation, same_device, shared_stages
@@ -38,6 +40,7 @@ _TIMED = (
     *("kernels.nvrtc", "chain.ns", "script.ns"),
 )
 _NS_PER_US = 1000
+_NS_PER_MS = 10**6
 
 
 def judge(case: Case, facts: Facts) -> tuple[Finding, ...]:
@@ -72,8 +75,10 @@ def _judge(case: Case, facts: Facts) -> Iterator[Finding]:
             yield from _size(case, speed, fresh, size, measured[size])
         elif not excused:
             yield finding("THROUGHPUT-MISSING", f"nothing was measured over {size} values")
+    if not excused:
+        yield from judge_cold(case, case.plan.kernels[speed.chain], mapping(facts, "cold"))
     if speed.floor_size in measured:
-        yield from _floors(speed, measured[speed.floor_size])
+        yield from _floors(speed, {**measured[speed.floor_size], "cold": get(facts, "cold")})
 
 
 def _size(case: Case, speed: Throughput, fresh: tuple[int, ...], size: int, seen: Facts) -> Iterator[Finding]:
@@ -126,12 +131,20 @@ def _claim(case: Case, facts: Facts) -> str:
     said = (
         f"over {speed.floor_size} float32 the chain through host memory takes {chain // _NS_PER_US} us, "
         f"{ratio(chain, pinned)} % of its six pinned copies and {ratio(chain, script)} % of a "
-        "documentation-style script in the same process"
+        "documentation-style script in the same process; its first exact result comes "
+        f"{_first(facts)} after the start"
     )
     if get(seen, "shared") is None:
         return said
     shared = median(seen, "shared.ns")
     return f"{said}; a pass over the shared buffer takes {shared // _NS_PER_US} us"
+
+
+def _first(facts: Facts) -> str:
+    """Return how soon after a process's start the first exact result is there, beside the script's."""
+    cold = mapping(facts, "cold")
+    ours, script = warm_median(cold, CHAIN), warm_median(cold, SCRIPT)
+    return f"{ours // _NS_PER_MS} ms ({ratio(ours, script)} % of such a script's)"
 
 
 def check(case: Case, facts: Facts) -> None:

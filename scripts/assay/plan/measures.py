@@ -25,6 +25,7 @@ FLOORS = (
     "chain-of-script",
     "chain-of-pinned-copies",
     "shared-of-chain",
+    "cold-of-script",
 )
 """Names of bounds; each is a ratio of two speeds of one run, in percent, and must be reached."""
 
