@@ -105,6 +105,6 @@ def test_this_project_plans_what_the_field_notes_qualify() -> None:
     assert plan.msvc_toolset == "14.44"
     assert plan.backend[Platform.WINDOWS] == "D3D12"
     assert {claim.id for claim in plan.claims if not claim.gates} == {
-        *("shared-buffers", "speed", "alpine-abi", "display-boot"),
+        *("shared-buffers-wgpu", "alpine-abi", "display-boot"),
         *("virtualised-as-physical", "wsl-from-windows", "release-activation"),
     }
