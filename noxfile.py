@@ -74,6 +74,12 @@ def provider(session: nox.Session) -> None:
 
 
 @nox.session
+def abi(session: nox.Session) -> None:
+    """Gate: the selected binaries and all that they load fit processor and C library."""
+    body.gate(session)
+
+
+@nox.session
 def build(session: nox.Session) -> None:
     """Gate: wheel, sdist and kernels, made twice with the same bytes."""
     body.gate(session)

@@ -50,6 +50,8 @@ def test_elf(tmp_path: Path) -> None:
         runpath="/rr",
         glibc_needed="2.28",
         glibc_provided="2.31",
+        needs={"libc.so.6": ("GLIBC_2.28",)},
+        provides=("GLIBC_2.31",),
         build_id="0102",
     )
     without = dataclasses.replace(found, exports=frozenset(), undefined=frozenset())

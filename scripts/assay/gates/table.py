@@ -33,6 +33,7 @@ OBSERVE: Mapping[str, Observe] = MappingProxyType(
         "toolkit": _in("toolkit"),
         "driver": _in("driver"),
         "provider": _in("provider"),
+        "abi": _in("abi"),
         "build": _in("build"),
         "installed": _in("installed"),
         "chain": _in("chain"),

@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from assay.errors import PlanError
 from assay.judge import (
+    abi,
     build,
     chain,
     driver,
@@ -74,6 +75,16 @@ GATES: tuple[GateRow, ...] = (
         claim=provider.claim,
         deadline_s=180,
         diagnoses=Diagnoses.PLANNED,
+    ),
+    GateRow(
+        "abi",
+        "the selected binaries and all that they load fit processor and C library",
+        MappingProxyType({abi.RULES: resting(abi.judge, abi.check)}),
+        needs=(),
+        claim=abi.claim,
+        platforms=abi.PLATFORMS,
+        deadline_s=120,
+        diagnoses=Diagnoses.ANYWHERE,
     ),
     GateRow(
         "build",

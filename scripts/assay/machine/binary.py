@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO
 
 from assay.errors import StorageError
@@ -40,6 +42,7 @@ class Binary:
         interpreter: program interpreter (ELF) or the first line after ``#!`` (script).
         rpath: ELF's ``DT_RPATH``; ``runpath`` is ``DT_RUNPATH``.
         glibc_needed: highest ``GLIBC_`` version it needs, such as ``2.28``; ``glibc_provided`` it defines.
+        needs: versions of symbols it needs, by library (ELF); ``provides`` are those that it defines.
         version: PE's file version.
         build_type: ``debug``, ``release`` or ``""`` where the format does not tell (PE tells).
         build_id: ELF's build id (hex).
@@ -60,6 +63,8 @@ class Binary:
     runpath: str = ""
     glibc_needed: str = ""
     glibc_provided: str = ""
+    needs: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    provides: tuple[str, ...] = ()
     version: str = ""
     build_type: str = ""
     build_id: str = ""
@@ -118,6 +123,8 @@ def _elf(path: str, stream: BinaryIO, symbols: bool) -> Binary:  # noqa: FBT001 
         runpath=value.runpath,
         glibc_needed=value.glibc_needed,
         glibc_provided=value.glibc_provided,
+        needs=value.needs,
+        provides=value.provides,
         build_id=value.build_id,
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from assay.judge.catalogue import (
+    abi,
     build,
     chain,
     command,
@@ -28,6 +29,7 @@ _MODULES = (
     toolkit,
     driver,
     provider,
+    abi,
     build,
     chain,
     command,
