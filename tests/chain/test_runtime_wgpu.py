@@ -61,11 +61,17 @@ def test_an_allowed_one_is_taken_by_name() -> None:
 
 
 @given(st.integers(1, 2**27), st.sampled_from([64, 128, 256]), st.sampled_from([256, 65535]))
-def test_groups_cover_every_value_with_less_than_a_row_to_spare(count: int, block: int, most: int) -> None:
+def test_groups_cover_every_value_with_less_than_one_a_row_to_spare(
+    count: int, block: int, most: int
+) -> None:
     across, down, deep = groups(count, block, most)
     assert across <= most
     assert deep == 1
-    assert count <= across * down * block < count + (across + 1) * block
+    assert count <= across * down * block < count + (down + 1) * block
+
+
+def test_one_group_more_than_a_row_holds_makes_two_rows_of_half() -> None:
+    assert groups(2**26, 1024, 65535) == (32768, 2, 1)
 
 
 @pytest.mark.parametrize("path", sorted(KERNELS.glob("*/*.wgsl")), ids=lambda path: path.name)

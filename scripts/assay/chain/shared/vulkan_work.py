@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..runtime_wgpu import groups
 from .vulkan_device import VulkanDevice
 
 BLOCK = 256
@@ -205,9 +206,7 @@ class Commands:
         vk.vkCmdBindPipeline(buffer, point, shader.pipeline)
         vk.vkCmdBindDescriptorSets(buffer, point, shader.layout, 0, 1, [bound], 0, None)
         vk.vkCmdPushConstants(buffer, shader.layout, stage, 0, 4, vk.ffi.new("uint32_t*", count))
-        groups = -(-count // (BLOCK * each))
-        across = min(groups, _ROW)
-        vk.vkCmdDispatch(buffer, across, -(-groups // across), 1)
+        vk.vkCmdDispatch(buffer, *groups(count, BLOCK * each, _ROW))
         vk.vkEndCommandBuffer(buffer)
         return buffer
 
