@@ -80,6 +80,12 @@ def abi(session: nox.Session) -> None:
 
 
 @nox.session
+def vulkan(session: nox.Session) -> None:
+    """Gate: the Vulkan loader takes NVIDIA's driver, which is whole and lists its GPU."""
+    body.gate(session)
+
+
+@nox.session
 def build(session: nox.Session) -> None:
     """Gate: wheel, sdist and kernels, made twice with the same bytes."""
     body.gate(session)

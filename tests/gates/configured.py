@@ -66,10 +66,16 @@ def setup_of(described: Described, folder: Path) -> Setup:
 
 
 def run_gates(described: Described, folder: Path) -> Seen:
-    """Observe and judge each of the machine's gates in turn, whatever the one before found."""
+    """Observe and judge each of the machine's gates in turn, whatever the one before found.
+
+    A gate that does not apply to the machine's platform finds nothing.
+    """
     setup, seen = setup_of(described, folder), Seen()
     for row in GATES:
         if row.name not in described.gates:
+            continue
+        if setup.platform not in row.platforms:
+            seen.findings[row.name] = ()
             continue
         scratch = folder / f"scratch-{row.name}"
         scratch.mkdir()

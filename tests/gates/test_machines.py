@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.judge.catalogue import CATALOGUE, abi, driver, environment, provider, toolkit
+from assay.judge.catalogue import CATALOGUE, abi, driver, environment, provider, toolkit, vulkan
 from assay.model import Severity
 from tests.gates.configured import run_gates
 from tests.machines.described import GATES, KINDS, build, expected, names
@@ -53,7 +53,7 @@ def test_healthy_machines_name_no_failure_and_faulty_ones_name_a_finding() -> No
 def test_every_finding_of_these_gates_is_raised_on_some_faulty_machine() -> None:
     named = [expected("faults", name) for name in names("faults")]
     raised = {each for finds, warns in named for ids in (*finds.values(), warns) for each in ids}
-    modules = (environment, toolkit, driver, provider, abi)
+    modules = (environment, toolkit, driver, provider, abi, vulkan)
     entries = {entry.id for module in modules for entry in module.ENTRIES}
     assert entries <= set(CATALOGUE)
     assert sorted(entries - raised) == []

@@ -29,6 +29,22 @@ H200: Mapping[str, Any] = {
     "name": "NVIDIA H200",
     "capability": "9.0",
 }
+ICD = """{{
+    "file_format_version" : "1.0.1",
+    "ICD": {{
+        "library_path": "{library}",
+        "api_version" : "1.4.312"
+    }}
+}}
+"""
+"""What driver 580 installs as ``nvidia_icd.json``."""
+_NEEDED = {
+    "libGLX_nvidia": ("libnvidia-glsi", "libnvidia-tls", "libnvidia-glcore", "libX11.so.6", "libXext.so.6"),
+    "libEGL_nvidia": ("libnvidia-glsi",),
+    "libnvidia-glcore": ("libnvidia-tls", "libnvidia-gpucomp"),
+    "libnvidia-eglcore": ("libnvidia-glsi", "libnvidia-gpucomp"),
+}
+"""What libraries of driver 580 need besides the C library; the driver's own by their whole version."""
 _LINES = {
     "open": "NVIDIA UNIX Open Kernel Module for x86_64  {}  Release Build  (root@host)  Tue Oct 20 2026",
     "proprietary": "NVIDIA UNIX x86_64 Kernel Module  {}  Thu Oct 19 18:56:32 UTC 2023",
@@ -50,6 +66,8 @@ class Driver:
         running: what ``/proc`` says of the running firmware.
         modules: the modules that are loaded.
         nodes: the device nodes.
+        icd: the library that its Vulkan manifest names; ``""`` for no manifest.
+        icd_folder: the folder of the manifest.
         gpus: each with bus, device, name, capability, and the kernel driver that is bound (nvidia).
     """
 
@@ -63,6 +81,8 @@ class Driver:
     running: str | None = None
     modules: Sequence[str] = ("nvidia", "nvidia_uvm")
     nodes: Sequence[str] | None = None
+    icd: str = "libGLX_nvidia.so.0"
+    icd_folder: str = "/usr/share/vulkan/icd.d"
     gpus: Sequence[Mapping[str, Any]] = field(default_factory=lambda: (H200,))
 
 
@@ -82,7 +102,7 @@ def driver_layer(keywords: Mapping[str, Any]) -> Layer:
     }
     return {
         "elf": libraries["elf"],
-        "files": {**files, **dict.fromkeys(nodes if driver.version else (), "")},
+        "files": {**files, **_icd(driver), **dict.fromkeys(nodes if driver.version else (), "")},
         "folders": ["/sys/bus/pci/drivers/nvidia"],
         "links": {**libraries["links"], **links},
         "probes": _probes(driver) if driver.version else {},
@@ -149,11 +169,26 @@ def _libraries(driver: Driver) -> Layer:
     sonames = {**SONAMES, **{name: f"{name}.so.{version}" for name in PRIVATE}}
     return {
         "elf": {
-            f"{driver.libraries}/{name}.so.{version}": {"soname": soname, "needed": ["libc.so.6"]}
+            f"{driver.libraries}/{name}.so.{version}": {
+                "soname": soname,
+                "needed": [*_needed(name, version), "libc.so.6"],
+            }
             for name, soname in sonames.items()
         },
         "links": {f"{driver.libraries}/{soname}": f"{name}.so.{version}" for name, soname in SONAMES.items()},
     }
+
+
+def _needed(name: str, version: str) -> list[str]:
+    """Return what a library of the driver needs."""
+    return [each if ".so." in each else f"{each}.so.{version}" for each in _NEEDED.get(name, ())]
+
+
+def _icd(driver: Driver) -> dict[str, str]:
+    """Return the manifest of the driver's Vulkan part; none where there is no userspace."""
+    if not driver.icd or driver.userspace == "" or not (driver.version or driver.userspace):
+        return {}
+    return {f"{driver.icd_folder}/nvidia_icd.json": ICD.format(library=driver.icd)}
 
 
 def _probes(driver: Driver) -> Layer:

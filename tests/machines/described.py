@@ -48,7 +48,7 @@ _KEYS = {
     *("about", "on", "driver", "links", "folders", "files", "programs", "elf", "pe", "sparse", "remove"),
     *("env", "stated", "probes", "plan", "selection", "gates", "finds", "warns", "says"),
 }
-GATES = ("environment", "toolkit", "driver", "provider", "abi")
+GATES = ("environment", "toolkit", "driver", "provider", "abi", "vulkan")
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,23 @@
-"""Tells facts about the selected interpreter and the machine, part by part."""
+"""Tells facts about the selected interpreter and the machine, part by part.
+
+Each part's module is imported when it is asked for: from a zip every module is compiled anew.
+"""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from . import cuda_probe, distributions, document, interpreter, nodes, nvml, runtime_wgpu, toolkit
+from . import document
 from .failures import describe
 
 SCHEMA = "assay/chain-probe/1"
 
-Part = Callable[[], Mapping[str, object]]
+Part = Callable[..., Mapping[str, object]]
 
-NAMES = ("interpreter", "packages", "shadow", "pathfinder", "nvml", "cuda", "nodes", "adapters")
+NAMES = ("interpreter", "packages", "shadow", "pathfinder", "nvml", "cuda", "nodes", "adapters", "vulkan")
 
 
 def probe(names: tuple[str, ...], result: Path, *, serial: bool) -> int:
@@ -36,15 +40,22 @@ def probe(names: tuple[str, ...], result: Path, *, serial: bool) -> int:
 def _parts(*, serial: bool) -> Mapping[str, Part]:
     """Return each part's function."""
     return {
-        "interpreter": interpreter.facts,
-        "packages": distributions.facts,
-        "shadow": distributions.shadow,
-        "pathfinder": toolkit.facts,
-        "nvml": partial(nvml.facts, serial=serial),
-        "cuda": cuda_probe.facts,
-        "nodes": nodes.facts,
-        "adapters": runtime_wgpu.every_adapter,
+        "interpreter": partial(_told_by, "interpreter"),
+        "packages": partial(_told_by, "distributions"),
+        "shadow": partial(_told_by, "distributions", "shadow"),
+        "pathfinder": partial(_told_by, "toolkit"),
+        "nvml": partial(_told_by, "nvml", serial=serial),
+        "cuda": partial(_told_by, "cuda_probe"),
+        "nodes": partial(_told_by, "nodes"),
+        "adapters": partial(_told_by, "runtime_wgpu", "every_adapter"),
+        "vulkan": partial(_told_by, "vulkan_probe"),
     }
+
+
+def _told_by(module: str, name: str = "facts", **options: bool) -> Mapping[str, object]:
+    """Return what a function of a module of this package tells."""
+    tell: Part = getattr(importlib.import_module(f".{module}", __package__), name)
+    return tell(**options)
 
 
 def _tell(part: Part) -> Mapping[str, object]:

@@ -29,7 +29,7 @@ TIMEOUT = "timeout"
 DEADLINE_S = 30.0
 """Seconds for one question; a healthy answer takes less than two."""
 
-ALONE = frozenset({"nvml", "cuda", "nodes", "adapters"})
+ALONE = frozenset({"nvml", "cuda", "nodes", "adapters", "vulkan"})
 """Parts of the chain's ``probe`` that call into a driver: each can hang or crash."""
 
 _INTERPRETER = "the selected interpreter"

@@ -34,6 +34,7 @@ OBSERVE: Mapping[str, Observe] = MappingProxyType(
         "driver": _in("driver"),
         "provider": _in("provider"),
         "abi": _in("abi"),
+        "vulkan": _in("vulkan"),
         "build": _in("build"),
         "installed": _in("installed"),
         "chain": _in("chain"),

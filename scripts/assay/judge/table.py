@@ -17,6 +17,7 @@ from assay.judge import (
     shared_buffers,
     throughput,
     toolkit,
+    vulkan,
 )
 from assay.judge.command import command_row
 from assay.judge.resting import (
@@ -83,6 +84,18 @@ GATES: tuple[GateRow, ...] = (
         needs=(),
         claim=abi.claim,
         platforms=abi.PLATFORMS,
+        deadline_s=120,
+        diagnoses=Diagnoses.ANYWHERE,
+    ),
+    GateRow(
+        "vulkan",
+        "the Vulkan loader takes NVIDIA's driver, which is whole and lists its GPU",
+        MappingProxyType({vulkan.RULES: resting(vulkan.judge, vulkan.check)}),
+        needs=(),
+        claim=vulkan.claim,
+        platforms=vulkan.PLATFORMS,
+        tiers=vulkan.TIERS,
+        exclusive=Exclusive.GPU,
         deadline_s=120,
         diagnoses=Diagnoses.ANYWHERE,
     ),

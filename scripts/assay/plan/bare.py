@@ -7,7 +7,11 @@ from types import MappingProxyType
 from assay.model import Platform, Tier
 from assay.plan.values import Plan
 
-_ALLOWED = ("CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES", "NVCC_CCBIN", "VK_DRIVER_FILES", "VK_ICD_FILENAMES")
+_ALLOWED = (
+    *("CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES", "NVCC_CCBIN", "VK_DRIVER_FILES", "VK_ICD_FILENAMES"),
+    *("VK_ADD_DRIVER_FILES", "VK_LOADER_DRIVERS_SELECT", "VK_LOADER_DRIVERS_DISABLE", "XDG_DATA_DIRS"),
+    *("XDG_CONFIG_DIRS", "XDG_CONFIG_HOME", "XDG_DATA_HOME"),
+)
 """What reaches every program of the shell; no plan is there to keep it out."""
 
 

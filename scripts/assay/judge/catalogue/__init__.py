@@ -19,6 +19,7 @@ from assay.judge.catalogue import (
     references,
     rehearsal,
     toolkit,
+    vulkan,
 )
 from assay.judge.catalogue.entry import Entry
 from assay.model import Finding, Platform
@@ -30,6 +31,7 @@ _MODULES = (
     driver,
     provider,
     abi,
+    vulkan,
     build,
     chain,
     command,

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from assay.judge.catalogue import driver_elsewhere, driver_live
 from assay.judge.catalogue.driver_live import DEAD, NO_CUDA, SILENT
 from assay.judge.catalogue.entry import Entry
+from assay.judge.catalogue.vulkan import WITHOUT_DRIVER, WITHOUT_PARTS
 from assay.model import Platform, Severity
 
 _README = "NVIDIA Accelerated Linux Graphics Driver: README"
@@ -38,7 +39,7 @@ _MODULE = (
             Platform.WINDOWS: "install NVIDIA's display driver if the machine has a GPU of theirs; "
             f"{_REHEARSE} (under WSL or in a Linux container)"
         },
-        explains=("CHAIN-UNAVAILABLE", "CHAIN-TIER-UNSHOWN"),
+        explains=("CHAIN-UNAVAILABLE", "CHAIN-TIER-UNSHOWN", *WITHOUT_DRIVER),
     ),
     Entry(
         "DRIVER-NOT-INSTALLED",
@@ -159,7 +160,7 @@ _MODULE = (
         "nvidia, nvidia_uvm, nvidia_modeset and nvidia_drm of one version",
         "restart the machine; if it stays so, reinstall the driver, so that one version's modules are built",
         _COMPONENTS,
-        explains=DEAD,
+        explains=("VULKAN-DRIVER-VERSION", *DEAD),
     ),
     Entry(
         "DRIVER-FIRMWARE-MISSING",
@@ -229,7 +230,7 @@ _NODES = (
         "device nodes and libraries of the driver inside the container",
         f"{_GIVE}; {_REHEARSE}",
         "NVIDIA Container Toolkit: Specialized Configurations with Docker",
-        explains=DEAD,
+        explains=(*WITHOUT_PARTS, *DEAD),
     ),
     Entry(
         "DRIVER-CONTAINER-CAPABILITIES",
@@ -239,7 +240,7 @@ _NODES = (
         "set NVIDIA_DRIVER_CAPABILITIES=all, or compute,utility (and graphics for Vulkan), then start "
         "it anew",
         _CONTAINER,
-        explains=("DRIVER-LIBRARY-MISSING", *DEAD),
+        explains=("DRIVER-LIBRARY-MISSING", *WITHOUT_PARTS, *DEAD),
     ),
     Entry(
         "DRIVER-CONTAINER-MEMORY",
@@ -260,7 +261,7 @@ _LIBRARIES = (
         "restart the machine, so that the module of the installed version is loaded (or unload the "
         "modules and load them anew); if they differ still, reinstall the whole driver",
         _COMPONENTS,
-        explains=("CHAIN-LIBCUDA-VERSION", *DEAD),
+        explains=("CHAIN-LIBCUDA-VERSION", "VULKAN-DRIVER-VERSION", *DEAD),
     ),
     Entry(
         "DRIVER-USERSPACE-MIXED",
@@ -270,7 +271,7 @@ _LIBRARIES = (
         "reinstall the driver's packages of one version; what an installer left behind is removed with "
         "nvidia-uninstall first",
         _COMPONENTS,
-        explains=DEAD,
+        explains=("VULKAN-DRIVER-VERSION", *DEAD),
     ),
     Entry(
         "DRIVER-LIBRARY-SHADOWED",
@@ -280,7 +281,7 @@ _LIBRARIES = (
         "remove the other installation, or its folder from LD_LIBRARY_PATH or /etc/ld.so.conf.d (then "
         "ldconfig)",
         "ld.so(8); ldconfig(8)",
-        explains=DEAD,
+        explains=("VULKAN-DRIVER-VERSION", *DEAD),
     ),
     Entry(
         "DRIVER-COMPAT",
@@ -301,7 +302,7 @@ _LIBRARIES = (
         f"container: {_GIVE}",
         _COMPONENTS,
         {Platform.WINDOWS: "install NVIDIA's display driver anew, as a clean installation", **_ONE},
-        explains=DEAD,
+        explains=(*WITHOUT_PARTS, *DEAD),
     ),
     Entry(
         "DRIVER-LIBRARY-UNTOLD",

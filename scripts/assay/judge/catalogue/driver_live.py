@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assay.judge.catalogue.entry import Entry
+from assay.judge.catalogue.vulkan import WITHOUT_DRIVER
 from assay.model import Platform, Severity
 
 _NVML = "NVML API: nvmlReturn_t"
@@ -25,9 +26,9 @@ NO_CUDA = (
 
 DEAD = (
     *("DRIVER-NVML-NOT-LOADED", "DRIVER-NVML-MISSING", "DRIVER-NVML-MISMATCH", "DRIVER-NVML-UNKNOWN"),
-    *("DRIVER-NVML-FAILED", *NO_CUDA, *SILENT),
+    *("DRIVER-NVML-FAILED", *NO_CUDA, *SILENT, *WITHOUT_DRIVER),
 )
-"""What follows from a driver that is not whole: NVML and CUDA do not start."""
+"""What follows from a driver that is not whole: NVML, CUDA and Vulkan do not start."""
 
 _STARTING = (
     Entry(
