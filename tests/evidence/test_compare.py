@@ -386,6 +386,23 @@ def test_stages_are_timed_as_often_as_they_ran(tmp_path: Path) -> None:
     assert comparison.exit_code == 0  # time is nothing that was qualified
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "moved"),
+    [
+        ((10, 11, 12), (13, 14, 15), "slower"),
+        ((10, 11, 12), (7, 8, 9), "faster"),
+        ((10, 11, 12), (12, 14, 15), ""),
+        ((10, 11, 12), (1, 20, 30), ""),
+        ((10,), (100,), ""),
+        ((10, 11, 12), (100, 101), ""),
+    ],
+)
+def test_only_what_lies_beyond_both_spreads_has_moved(
+    old: tuple[int, ...], new: tuple[int, ...], moved: str
+) -> None:
+    assert Timing("x", old, new).moved == moved
+
+
 def test_what_was_not_measured_is_not_comparable() -> None:
     assert Timing("x", (), (1,)).percent is None
     assert Timing("x", (0,), (1,)).percent is None
@@ -396,6 +413,7 @@ def test_what_was_not_measured_is_not_comparable() -> None:
         200,
     )
     assert Timing("x", (10, 20, 40), ()).to_json() == {
+        "moved": "",
         "new": None,
         "old": {"highest_ns": 40, "lowest_ns": 10, "median_ns": 20, "times": 3},
         "path": "x",

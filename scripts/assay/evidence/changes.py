@@ -37,6 +37,9 @@ _SECTION_OF_GATE: Mapping[str, str] = MappingProxyType(
 _OF_ONE_RUN = frozenset({"fresh", "duration_ns", "pid"})
 """Facts that differ between any two runs: values drawn from the nonce, times, process numbers."""
 
+_MEASURED = frozenset({("shared-buffers", "measured"), ("throughput", "cold"), ("throughput", "measured")})
+"""Facts of one run too: results over values of the nonce, which are judged; durations are timings."""
+
 
 class Kind(StrEnum):
     """How two recorded values relate."""
@@ -76,7 +79,7 @@ def fact_changes(old: Run, new: Run) -> dict[str, list[Change]]:
             continue
         rules = [run.records.receipt(gate).rules for run in (old, new)]
         same_form = same_tool and rules[0] == rules[1]
-        for key in sorted({*one, *other}):
+        for key in sorted(key for key in {*one, *other} if (gate, key) not in _MEASURED):
             section = _SECTION.get((gate, key)) or _SECTION_OF_GATE.get(gate, REST)
             path = f"{gate}.{key}"
             found[section] += _field(path, one, other, key, same_form=same_form)

@@ -14,6 +14,7 @@ from assay.evidence.changes import Change, Kind, fact_changes
 from assay.evidence.claimed import NO_CLAIMS, ClaimChanges, compare_claims
 from assay.evidence.kept import artifact_changes
 from assay.evidence.moves import Move
+from assay.evidence.speeds import has_speeds, speed_changes
 from assay.evidence.steps import Run
 from assay.evidence.timings import Timing, spread_of, timings
 from assay.evidence.verification import Integrity, Verification
@@ -124,6 +125,8 @@ def _changes(one: Verification, old: Run, other: Verification, new: Run) -> dict
         "outcomes": list(_outcomes(one, other)),
         **facts,
     }
+    if has_speeds(old) or has_speeds(new):
+        found["speed"] = list(speed_changes(old, new))
     return {name: tuple(each) for name, each in found.items()}
 
 

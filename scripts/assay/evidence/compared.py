@@ -83,7 +83,8 @@ def _timings(found: tuple[Timing, ...]) -> Iterator[str]:
     yield "timings (median, lowest to highest):"
     for timing in found:
         percent = f"{timing.percent} %" if timing.percent is not None else "not comparable"
-        yield f"  {plain(timing.path)}: {_seconds(timing.old)} -> {_seconds(timing.new)} ({percent})"
+        told = f"{percent}, {timing.moved} beyond both spreads" if timing.moved else percent
+        yield f"  {plain(timing.path)}: {_seconds(timing.old)} -> {_seconds(timing.new)} ({told})"
     if spread := spread_of(found):
         yield f"  of all: {spread[1]} % ({spread[0]} to {spread[2]} %)"
 

@@ -7,9 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from assay.evidence.judging import CHAIN
+from assay.evidence.speeds import measured
 from assay.evidence.steps import Run
 from assay.judge.reading import MalformedFacts, number, objects, text
 from assay.model import Json
+
+_REPEATED = 3
+"""Measurements from which on a spread says something."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +31,17 @@ class Timing:
             return None
         return round(100 * median(self.new) / median(self.old))
 
+    @property
+    def moved(self) -> str:
+        """Return ``slower`` or ``faster`` where the two spreads of repeated measurements do not touch."""
+        if min(len(self.old), len(self.new)) < _REPEATED:
+            return ""
+        return "slower" if self.new[0] > self.old[-1] else "faster" if self.new[-1] < self.old[0] else ""
+
     def to_json(self) -> dict[str, Json]:
         """Return its JSON form, durations in nanoseconds."""
         return {
+            "moved": self.moved,
             "new": _spread(self.new),
             "old": _spread(self.old),
             "path": self.path,
@@ -58,6 +70,7 @@ def _measured(run: Run) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Yield what a run measured, with its durations in ascending order."""
     for gate in run.records.gates:
         yield gate, (run.records.receipt(gate).duration_ns,)
+    yield from measured(run)
     if CHAIN not in run.records.gates:
         return
     try:

@@ -41,7 +41,7 @@ ENTRY = "measure"
 
 _SPIRV_LIMIT = 1 << 20
 _HANDLES = re.compile(
-    r"External|SharedHandle|(?:Memory|Vulkan|D3D12|DX12|Dxgi|Metal)(?:Handle|Resource|Fd)|AsHal"
+    r"External(?!Texture)|SharedHandle|(?:Memory|Vulkan|D3D12|DX12|Dxgi|Metal)(?:Handle|Resource|Fd)|AsHal"
 )
 """Parts of names by which a provider would hand out its memory or its native objects."""
 
