@@ -21,6 +21,7 @@ from assay.report.machine import machine_of
 from assay.report.page import render
 from assay.report.pieces import authored_pieces, seen_pieces
 from assay.report.selection import selection_of, selection_tables
+from assay.report.speed import speed_of
 from assay.report.subject import Subject, subject_of
 from assay.report.text import time_text
 from assay.report.values import chains_of
@@ -90,6 +91,7 @@ def view_of(verification: Verification, run: Run, *, readers: bool) -> Page:
         timeline=timeline_of(subject),
         findings=findings_of(subject),
         chains=chains_of(subject),
+        speed=speed_of(subject),
         gates=gates_of(subject),
         commands=tuple(_commands(subject)),
         limits=tuple(map(authored_pieces, PROVES)),

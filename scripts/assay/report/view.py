@@ -216,6 +216,64 @@ class ChainView:
 
 
 @dataclass(frozen=True)
+class Tick:
+    """A label of an axis, and where it lies."""
+
+    at: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line through points of a drawing; ``number`` tells it from the others by stroke and mark."""
+
+    name: str
+    number: int
+    points: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Lines with the labels of both axes; ``unit`` is what the upright one is in."""
+
+    title: str
+    lines: tuple[Line, ...]
+    across: tuple[Tick, ...]
+    up: tuple[Tick, ...]
+    unit: str
+
+
+@dataclass(frozen=True)
+class HopBar:
+    """How long one hop took, in words and in thousandths of the longest."""
+
+    name: str
+    text: str
+    width: int
+
+
+@dataclass(frozen=True)
+class Hops:
+    """The hops of one path."""
+
+    title: str
+    bars: tuple[HopBar, ...]
+
+
+@dataclass(frozen=True)
+class SpeedView:
+    """What was measured of speed and memory; tables without rows are not shown."""
+
+    bounds: Table
+    plot: Plot | None
+    hops: tuple[Hops, ...]
+    sizes: Table
+    floors: Table
+    memory: Table
+    cold: Table
+
+
+@dataclass(frozen=True)
 class Log:
     """A log: its first and last lines, how much of it there is, and the member that has the rest."""
 
@@ -266,6 +324,7 @@ class Page:
     timeline: Timeline
     findings: tuple[Findings, ...]
     chains: tuple[ChainView, ...]
+    speed: SpeedView | None
     gates: tuple[GateView, ...]
     commands: tuple[Command, ...]
     limits: tuple[tuple[Piece, ...], ...]
