@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -107,6 +108,51 @@ def test_one_gate_has_an_outcome_and_no_verdict(project: Path, gate: str, code: 
     assert "verdict" not in ended.stdout
     (run,) = (project / "receipts/gates" / gate).iterdir()
     assert (run / f"{gate}.exit").read_text() == ("0\n" if code == 0 else "7\n")
+
+
+QUALIFIED = str(Path(__file__).parent / "data/bundles/1/qualified.tar")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a full disk at hand")
+@pytest.mark.parametrize("arguments", [("verify",), ("verify", "--json"), ("show",), ("compare", QUALIFIED)])
+def test_an_answer_that_cannot_be_written_is_no_verdict(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(  # noqa: S603  # our own interpreter and package
+            [sys.executable, "-m", "assay.cli", *arguments, QUALIFIED],
+            cwd=tmp_path,
+            env=environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode == 3
+    assert ended.stderr.startswith("assay: the system refused: [Errno 28]")
+    assert ended.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [("verify",), ("verify", "--json"), ("show",)])
+def test_without_anywhere_to_write_the_exit_code_is_the_same(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    command = [sys.executable, "-m", "assay.cli", *arguments, QUALIFIED]
+    ended = subprocess.run(  # noqa: S603  # as above; a shell is the shortest way to close a descriptor
+        ["/bin/sh", "-c", f"exec {shlex.join(command)} >&-"],
+        cwd=tmp_path,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0 if arguments == ("show",) else 3, "")
+
+
+def test_a_terminal_without_the_letters_of_a_bundle_gets_their_escapes(tmp_path: Path) -> None:
+    ended = assay("show", QUALIFIED, cwd=tmp_path, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "\\u2026" in ended.stdout  # the dots between the first and the last values
+    ended = assay("verify", QUALIFIED, "--json", cwd=tmp_path, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert json.loads(ended.stdout)["schema"] == "assay/verdict/1"
 
 
 def test_runs_do_not_nest(project: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from assay import arguments
 from assay.cli import main
 from assay.evidence.show import show_bundle
 from assay.evidence.toolchain import toolchain_bytes
@@ -137,6 +139,56 @@ def test_every_reading_command_works_in_it(
     ended = bare(str(pyz), *arguments, folder=tmp_path)
     assert ended.returncode == code, ended.stdout + ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+COMMANDS = set(re.findall(r"^    ([a-z]+)(?: |$)", arguments._parser().format_help(), re.MULTILINE))  # noqa: SLF001  # all
+READING = {"verify", "show", "compare", "release", "bundle", "zip"}
+RUNNING = {"qualify": (), "rehearse": (), "gate": ("lint",), "diagnose": (), "provision": ()}
+WANTING = {
+    "report": (str(NEWEST / "qualified.tar"), "-o", "page.html"),
+    "keygen": ("--out", "key"),
+    "sign": (str(NEWEST / "qualified.tar"), "--key", "key"),
+    "attest": (str(NEWEST / "qualified.tar"), "--key", "key", "--sigstore"),
+    "fetch": (),
+}
+"""Commands that need a package or a file that is not there."""
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_a_command_that_runs_something_is_not_in_one_file(pyz: Path, tmp_path: Path, name: str) -> None:
+    ended = bare(str(pyz), name, *RUNNING[name], folder=tmp_path)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert f"is one file and only reads: it cannot `{name}`" in ended.stderr
+    assert "pip install gpu-assay" in ended.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", WANTING)
+def test_a_command_that_needs_more_than_python_says_so_in_words(pyz: Path, tmp_path: Path, name: str) -> None:
+    ended = bare(str(pyz), name, *WANTING[name], folder=tmp_path)
+    assert (ended.returncode in {2, 3}, ended.stdout) == (True, "")
+    assert "Traceback" not in ended.stderr
+    assert "  remedy:" in ended.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_commands_are_those_that_are_sorted_here() -> None:
+    assert READING | set(RUNNING) | set(WANTING) == COMMANDS
+
+
+def test_it_only_reads_whatever_else_its_python_has(pyz: Path, tmp_path: Path) -> None:
+    argv = [sys.executable, str(pyz), "qualify"]
+    ended = subprocess.run(argv, capture_output=True, text=True, check=False, cwd=tmp_path)  # noqa: S603  # ours
+    assert (ended.returncode, "only reads: it cannot `qualify`" in ended.stderr) == (2, True)
+
+
+def test_an_older_python_says_which_it_needs(pyz: Path, tmp_path: Path) -> None:
+    older = (
+        "import runpy, sys; sys.version_info = (3, 10, 13); runpy.run_path(sys.argv[1], run_name='__main__')"
+    )
+    ended = bare("-c", older, str(pyz), "verify", "x", folder=tmp_path)
+    assert ended.returncode == 2
+    assert ended.stderr == "assay: this is Python 3.10; run it with 3.11 or newer\n"
 
 
 def test_what_needs_more_than_python_says_so(pyz: Path, tmp_path: Path) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay import __version__
+from assay.commands.copies import run_in_this_copy
 from assay.commands.evidence_options import (
     add_attest_options,
     add_compare_options,
@@ -31,8 +31,7 @@ class Invocation:
 
     def run(self) -> int:
         """Import the command's module, only now, and return its exit code."""
-        command: Callable[[argparse.Namespace], int] = importlib.import_module(self.module).run
-        return command(self.options)
+        return run_in_this_copy(self.options.command, self.module, self.options)
 
 
 def parse_arguments(arguments: list[str]) -> Invocation:
@@ -82,6 +81,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--artifact", type=Path, metavar="FILE", help="a wheel that is taken as it is")
     _add_json(parser)
 
+
 def _add_diagnose(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``diagnose``."""
     parser.add_argument("--root", type=Path, metavar="DIR", help="another machine's root folder")
@@ -89,7 +89,6 @@ def _add_diagnose(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--selection", type=Path, metavar="FILE", help="the selection, instead of variables")
     _add_project(parser)
     _add_json(parser)
-
 
 
 def _add_project(parser: argparse.ArgumentParser) -> None:
@@ -160,8 +159,8 @@ def _add_fetch(parser: argparse.ArgumentParser) -> None:
 _COMMANDS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...] = (
     ("qualify", "run every planned gate and leave a bundle", _add_qualify),
     ("rehearse", "run everything on the CPU, or one gate or chain; qualifies nothing", _add_rehearse),
-    ("diagnose", "say what is wrong with a machine, the cause first", _add_diagnose),
     ("gate", "run one gate and those it needs; an outcome, no verdict", _add_gate),
+    ("diagnose", "say what is wrong with a machine, the cause first", _add_diagnose),
     ("verify", "check a bundle, trusting nothing in it", _add_verify),
     ("show", "print what a bundle says, after verifying it", _add_show),
     ("report", "render what a bundle says as a page, after verifying it", _add_report),

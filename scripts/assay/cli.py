@@ -8,6 +8,7 @@ bundle.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from typing import NoReturn
@@ -18,14 +19,26 @@ from assay import __version__
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code; a user's mistake never shows a traceback."""
     arguments = sys.argv[1:] if argv is None else argv
-    if arguments == ["--version"]:
-        print(f"assay {__version__}")
-        return 0
-    return _run(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal may lack letters that a bundle has
+    try:
+        code = _run(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 141
+    except OSError as error:
+        return _refused(error)
+    return code
 
 
 def _run(arguments: list[str]) -> int:
     """Parse, run and turn errors into a message and an exit code."""
+    if arguments == ["--version"]:
+        print(f"assay {__version__}")
+        return 0
     from assay.arguments import parse_arguments  # noqa: PLC0415  # argparse doubles the start-up of --version
     from assay.errors import AssayError  # noqa: PLC0415  # as above
 
@@ -37,9 +50,15 @@ def _run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("assay: interrupted; what was journalled is kept (assay bundle RUN)", file=sys.stderr)
         return _leave(130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 141
+
+
+def _refused(error: OSError) -> int:
+    """Say that the system refused something, such as an answer on a full disk: that is no verdict."""
+    print(f"assay: the system refused: {error}", file=sys.stderr)
+    if sys.stdout is not None:
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the rest is not tried again
+    return 3
 
 
 def _leave(code: int) -> NoReturn:

@@ -16,6 +16,8 @@ def speaker(*, as_json: bool) -> Callable[[str], None]:
 
 
 def print_json(document: Json, *, wanted: bool) -> None:
-    """Print a document on stdout where it is wanted."""
+    """Print a document on stdout where it is wanted, in UTF-8 whatever the terminal has."""
     if wanted:
-        sys.stdout.write(dumps(document).decode() + "\n")
+        if hasattr(sys.stdout, "reconfigure"):
+            sys.stdout.reconfigure(encoding="utf-8")
+        print(dumps(document).decode())

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.canonical import dumps, parse
+from assay.canonical import parse
 from assay.commands.given import existing
+from assay.commands.output import print_json
 from assay.errors import UsageError
 from assay.evidence.asking import Wanted
 from assay.evidence.names import MANIFEST_BYTES
@@ -29,10 +29,9 @@ def run(options: argparse.Namespace) -> int:
     """Verify a bundle; return 0, 1, 3 or 4 as the reader's own copy finds (DESIGN, "Exit codes")."""
     with verifying(existing(options.bundle), wanted_of(options)) as (verified, _):
         pass
-    if options.json:
-        sys.stdout.write(dumps(verified.to_json()).decode() + "\n")
-    else:
+    if not options.json:
         print("\n".join(verification_lines(verified)))
+    print_json(verified.to_json(), wanted=options.json)
     return verified.exit_code
 
 

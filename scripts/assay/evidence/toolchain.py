@@ -18,8 +18,18 @@ from assay.files import storage_errors
 from assay.zipped import zip_bytes
 
 PACKAGE = "assay"
-MAIN = b"from assay.cli import main\n\nraise SystemExit(main())\n"
-"""The root ``__main__.py``: ``python toolchain.zip verify BUNDLE`` runs."""
+MAIN = b"""\
+import sys
+
+if sys.version_info < (3, 11):
+    sys.stderr.write("assay: this is Python %d.%d; run it with 3.11 or newer\\n" % sys.version_info[:2])
+    raise SystemExit(2)
+
+from assay.cli import main
+
+raise SystemExit(main())
+"""
+"""The root ``__main__.py``: ``python toolchain.zip verify BUNDLE`` runs; any Python can read what it says."""
 
 RELEASES: Mapping[str, str] = MappingProxyType(
     {"a1ca65b8daa21ef452232b6c518f593c4817fedfa57af7f838f7a24fcf8164c1": "0.1.0"}
@@ -36,7 +46,7 @@ def toolchain_bytes() -> bytes:
     Raises:
         StorageError: a file of the package cannot be read.
     """
-    archive = _archive()
+    archive = own_archive()
     members = _zipped(archive) if archive else _unzipped(_ROOT)
     return zip_bytes([("__main__.py", MAIN), *members])
 
@@ -63,7 +73,7 @@ def toolchain_answer(sha256: str) -> str:
     return f"release {version}" if version else "unknown to the reader"
 
 
-def _archive() -> Path | None:
+def own_archive() -> Path | None:
     """Return the zip that this package was imported from, None where it lies in a folder."""
     spec = sys.modules[PACKAGE].__spec__
     archive = getattr(spec.loader, "archive", None) if spec else None
