@@ -34,6 +34,11 @@ def test_the_plan_says_rehearsal_and_allows_an_unclean_tree_and_lavapipe_alone()
     assert plan_json(rehearsal_plan(PLAN, Platform.LINUX)) == plan_json(PLAN)
 
 
+def test_no_platform_keeps_a_tier_of_its_own() -> None:
+    assert load_plan(PROJECT).tier_on(Platform.WSL) is Tier.WSL
+    assert {PLAN.tier_on(platform) for platform in Platform} == {Tier.REHEARSAL}
+
+
 def test_by_the_plan_alone_only_commands_and_what_needs_hardware_are_left_out() -> None:
     left_out = {
         row.name

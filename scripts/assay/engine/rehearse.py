@@ -99,7 +99,11 @@ def rehearsal_plan(plan: Plan, platform: Platform) -> Plan:
     allowed = (*plan.software_adapters.get(platform, ()), NAME)
     adapters = {**plan.software_adapters, platform: tuple(dict.fromkeys(allowed))}
     return replace(
-        plan, tier=Tier.REHEARSAL, allow_unclean_tree=True, software_adapters=MappingProxyType(adapters)
+        plan,
+        tier=Tier.REHEARSAL,
+        tiers=MappingProxyType({}),
+        allow_unclean_tree=True,
+        software_adapters=MappingProxyType(adapters),
     )
 
 
