@@ -49,6 +49,7 @@ def test_by_the_plan_alone_only_commands_and_what_needs_hardware_are_left_out() 
         "driver",
         "shared-buffers",
         "throughput",
+        "vulkan",
     }
 
 

@@ -39,7 +39,7 @@ def python(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_gate(copy: Path) -> None:
     touched = follow(recipe("a gate"), copy)
-    assert len(touched) == 13
+    assert len(touched) == 12
     sources = sorted({path for path in touched if path.endswith(".py")})
     assert python(copy, "-m", "ruff", "check", "--fix", "--no-cache", *sources).returncode == 0
     assert python(copy, "-m", "ruff", "format", "--no-cache", *sources).returncode == 0

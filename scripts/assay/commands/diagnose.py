@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
+from assay.commands.interrupts import termination_interrupts
 from assay.commands.output import print_json
-from assay.commands.running import termination_interrupts
 from assay.engine.diagnose import Diagnosis, Wanted, diagnose
 from assay.engine.diagnosed import exit_code, lines, to_json
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from assay.commands.interrupts import termination_interrupts
 from assay.commands.output import print_json, speaker
-from assay.commands.running import run_and_print, termination_interrupts
+from assay.commands.running import run_and_print
 from assay.engine.inner import rehearse_chain, watch_chain
 from assay.engine.prepare import Request
 from assay.engine.rehearse import rehearse, rehearse_gate

@@ -6,14 +6,15 @@ import contextlib
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from assay.engine.setup import Setup
 from assay.errors import AssayError, StorageError
 from assay.files import copy_atomic, sha256_file
 from assay.model import Artifact, Command, Facts
-from assay.process import Finished, Pending, spawn
-from assay.process import run as run_process
+
+if TYPE_CHECKING:
+    from assay.process import Finished, Pending
 
 CAPTURE = 16 << 20
 """Bytes of a command's output that a gate can read back; the log holds what the log keeps."""
@@ -71,8 +72,10 @@ class GateContext:
         Raises:
             GateError: there is no such program.
         """
+        from assay.process import run  # noqa: PLC0415  # many a gate starts nothing, and need not wait for it
+
         self.log(f"$ {' '.join(argv)}\n")
-        finished = run_process(
+        finished = run(
             argv,
             env=self.plain_environment() if env is None else env,
             cwd=cwd or self.scratch,
@@ -93,6 +96,8 @@ class GateContext:
         deadline_s: float | None = None,
     ) -> Pending[Finished]:
         """Begin a command; it is logged and recorded with its result, so in the order of asking."""
+        from assay.process import Pending, spawn  # noqa: PLC0415  # as in ``execute``
+
         begun = spawn(
             argv,
             env=self.plain_environment() if env is None else env,

@@ -6,14 +6,14 @@ Facts are rooted, redacted and settled as in a run before they are judged.
 
 from __future__ import annotations
 
-import datetime as dt
-import secrets
+import os
 import shutil
 import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.engine.context import GateContext
 from assay.engine.observing import broke, observed
@@ -33,9 +33,11 @@ from assay.model import Facts, Finding, Outcome, outcome_of
 from assay.plan.bare import bare_plan
 from assay.plan.load import find_plan
 from assay.plan.values import Plan
-from assay.process.children import end_children
 from assay.redaction import Redactor, make_redactor
 from assay.selection import Selection, resolve_selection
+
+if TYPE_CHECKING:
+    import datetime as dt
 
 ENVIRONMENT_FILE = "env.json"
 ROOT = "root"
@@ -157,14 +159,21 @@ def _setup(wanted: Wanted, machine: Machine, plan: Plan, scratch: Path, rows: tu
         platform=machine.platform,
         project=project,
         folder=scratch,
-        nonce=secrets.token_hex(16),
+        nonce=os.urandom(16).hex(),
         challenge="",
         artifact=None,
         redactor=_redactor(machine, selection, project, plan),
         observe=observers(plan, tuple(row.name for row in rows)),
         monotonic_ns=time.monotonic_ns,
-        now=lambda: dt.datetime.now(dt.UTC),
+        now=_now,
     )
+
+
+def _now() -> dt.datetime:
+    """Return the time of day, which a diagnosis does not tell: it is asked for by runs."""
+    import datetime as dt  # noqa: PLC0415  # nobody waits for what is not asked for
+
+    return dt.datetime.now(dt.UTC)
 
 
 def _redactor(machine: Machine, selection: Selection, project: Path, plan: Plan) -> Redactor:
@@ -195,11 +204,18 @@ def _look_all(setup: Setup, rows: tuple[GateRow, ...]) -> tuple[Looked, ...]:
     try:
         results = run_graph(rows, setup.plan, setup.platform, deadlines, actions)
     except BaseException:
-        end_children()
+        _end_children()
         raise
     if abandoned:
-        end_children()
+        _end_children()
     return tuple(results[row.name] for row in rows)
+
+
+def _end_children() -> None:
+    """End what gates have started."""
+    from assay.process.children import end_children  # noqa: PLC0415  # a diagnosis that goes well needs none
+
+    end_children()
 
 
 class _Log:

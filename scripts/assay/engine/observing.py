@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import traceback
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from assay.engine.context import GateContext
 from assay.engine.setup import Setup
 from assay.errors import AssayError, DeadlineError
 from assay.evidence.facts import settle
 from assay.judge.row import GateRow
 from assay.judge.rules import BROKE, DEADLINE
 from assay.model import Facts
+
+if TYPE_CHECKING:
+    from assay.engine.context import GateContext
 
 LONGEST = 2000
 """Characters of an error's message that a receipt holds; the log has all."""
@@ -28,6 +29,8 @@ def observed(setup: Setup, row: GateRow, context: GateContext) -> tuple[Facts, i
         context.log(f"{error}\n")
         return broke("error", error.observed, error.expected), 0
     except Exception as error:  # noqa: BLE001  # a gate's defect must end as a finding, not as a lost run
+        import traceback  # noqa: PLC0415  # no gate that works needs it
+
         context.log(traceback.format_exc())
         return broke("crash", f"{type(error).__name__}: {error}", "a gate without defects"), 0
 

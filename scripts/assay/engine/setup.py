@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.gates.context import Context
-from assay.gates.rehearsal import Rehearsal
 from assay.judge.case import Case
 from assay.judge.row import GateRow
 from assay.machine import Machine
@@ -17,6 +16,11 @@ from assay.model import Facts, Outcome, Platform, Receipt
 from assay.plan import Plan
 from assay.redaction import Redactor
 from assay.selection import Selection
+
+if TYPE_CHECKING:  # a diagnosis is over before these would be imported
+    import datetime as dt
+
+    from assay.gates.rehearsal import Rehearsal
 
 Observe = Callable[[Context], Facts]
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from assay.gates.rehearsal import Rehearsal
-from assay.machine import Machine
 from assay.model import Artifact, Facts, Platform
-from assay.plan import Plan
-from assay.process import Finished, Pending
-from assay.selection import Selection
+
+if TYPE_CHECKING:  # a gate imports what it uses: a diagnosis is over before all of these would be
+    from assay.gates.rehearsal import Rehearsal
+    from assay.machine import Machine
+    from assay.plan import Plan
+    from assay.process import Finished, Pending
+    from assay.selection import Selection
 
 
 class Context(Protocol):

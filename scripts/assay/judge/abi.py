@@ -34,8 +34,6 @@ from assay.model import Facts, Finding, Platform
 
 RULES = 1
 
-PLATFORMS = frozenset({Platform.LINUX, Platform.WSL, Platform.WINDOWS})
-
 INTERPRETER, LIBPYTHON, HOST = "interpreter", "libpython", "host library"
 PROVIDER, EXTENSION = "provider", "extension module"
 

@@ -13,13 +13,9 @@ from assay.judge.case import Case
 from assay.judge.driver_linux import check_linux, claim_linux, judge_linux
 from assay.judge.driver_windows import check_windows, claim_windows, judge_windows
 from assay.judge.driver_wsl import check_wsl, claim_wsl, judge_wsl
-from assay.model import Facts, Finding, Platform, Tier
+from assay.model import Facts, Finding, Platform
 
 RULES = 1
-
-PLATFORMS = frozenset({Platform.LINUX, Platform.WSL, Platform.WINDOWS})
-TIERS = frozenset({Tier.PHYSICAL, Tier.WSL})
-"""A rehearsal's driver is the CPU's; nothing is to be learned there of NVIDIA's."""
 
 
 @dataclass(frozen=True)

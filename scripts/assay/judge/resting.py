@@ -7,7 +7,7 @@ facts nothing rests on, and why, ``tests/judge/test_resting.py`` lists.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import product
 
 from assay.judge.build import BUILT, GIVEN, planned_cuda_stages
@@ -19,31 +19,11 @@ from assay.judge.packages import RUNTIMES, installed, wanted
 from assay.judge.reading import MalformedFacts, flag, get, items, mapping, number, objects, text, texts
 from assay.judge.recorded import digest, filled, some, there, told
 from assay.judge.results import INPUTS
-from assay.judge.row import Judge
-from assay.model import Facts, Finding, Json, Outcome, Platform, outcome_of
+from assay.model import Facts, Json, Platform
 from assay.plan.values import Stage
-
-Check = Callable[[Case, Facts], None]
 
 _EMBEDDED = "embedded"
 """``source`` of the selection that a project brings; no other is not explicit (``assay.selection``)."""
-
-
-def resting(judge: Judge, check: Check) -> Judge:
-    """Return a judge that also asks for what a passed gate's claim rests on; a diagnosis claims nothing.
-
-    Args:
-        judge: finds what is wrong.
-        check: raises ``MalformedFacts`` where something is not recorded.
-    """
-
-    def judged(case: Case, facts: Facts) -> tuple[Finding, ...]:
-        found = judge(case, facts)
-        if not case.diagnosis and outcome_of(found) is Outcome.PASSED:
-            check(case, facts)
-        return found
-
-    return judged
 
 
 def check_environment(case: Case, facts: Facts) -> None:

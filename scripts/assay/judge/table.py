@@ -2,68 +2,47 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 from assay.errors import PlanError
-from assay.judge import (
-    abi,
-    build,
-    chain,
-    driver,
-    environment,
-    installed,
-    provider,
-    references,
-    shared_buffers,
-    throughput,
-    toolkit,
-    vulkan,
-)
-from assay.judge.command import command_row
-from assay.judge.resting import (
-    check_build,
-    check_chain,
-    check_environment,
-    check_installed,
-    check_provider,
-    check_toolkit,
-    resting,
-)
+from assay.judge.late import claim_of, judges_of
 from assay.judge.row import Diagnoses, Exclusive, GateRow
 from assay.model import Platform, Tier
 from assay.plan.values import Plan
 
 _LINUX = frozenset({Platform.LINUX})
+_LOADING = frozenset({Platform.LINUX, Platform.WSL, Platform.WINDOWS})
+"""Platforms that have a driver, and whose loader is known here."""
 _HARDWARE = frozenset({Tier.PHYSICAL})
 """These gates need a GPU; WSL's projected driver shares nothing with Vulkan."""
+_DRIVEN = frozenset({Tier.PHYSICAL, Tier.WSL})
+"""A rehearsal's driver is the CPU's; nothing is to be learned there of NVIDIA's."""
 
 GATES: tuple[GateRow, ...] = (
     GateRow(
         "environment",
         "the selection, checked as one set",
-        MappingProxyType({environment.RULES: resting(environment.judge, check_environment)}),
+        judges_of("environment", check="resting.check_environment"),
         needs=(),
-        claim=environment.claim,
+        claim=claim_of("environment"),
         deadline_s=180,
         diagnoses=Diagnoses.ANYWHERE,
     ),
     GateRow(
         "toolkit",
         "one CUDA toolkit that fits driver, device and host compiler",
-        MappingProxyType({toolkit.RULES: resting(toolkit.judge, check_toolkit)}),
+        judges_of("toolkit", check="resting.check_toolkit"),
         needs=(),
-        claim=toolkit.claim,
+        claim=claim_of("toolkit"),
         deadline_s=180,
         diagnoses=Diagnoses.ANYWHERE,
     ),
     GateRow(
         "driver",
         "one NVIDIA driver: module, firmware and userspace of one version",
-        MappingProxyType({driver.RULES: resting(driver.judge, driver.check_driver)}),
+        judges_of("driver", check="driver.check_driver"),
         needs=(),
-        claim=driver.claim,
-        platforms=driver.PLATFORMS,
-        tiers=driver.TIERS,
+        claim=claim_of("driver"),
+        platforms=_LOADING,
+        tiers=_DRIVEN,
         exclusive=Exclusive.GPU,
         deadline_s=120,
         diagnoses=Diagnoses.ANYWHERE,
@@ -71,30 +50,30 @@ GATES: tuple[GateRow, ...] = (
     GateRow(
         "provider",
         "the pinned provider, loadable on this machine",
-        MappingProxyType({provider.RULES: resting(provider.judge, check_provider)}),
+        judges_of("provider", check="resting.check_provider"),
         needs=(),
-        claim=provider.claim,
+        claim=claim_of("provider"),
         deadline_s=180,
         diagnoses=Diagnoses.PLANNED,
     ),
     GateRow(
         "abi",
         "the selected binaries and all that they load fit processor and C library",
-        MappingProxyType({abi.RULES: resting(abi.judge, abi.check)}),
+        judges_of("abi", check="abi.check"),
         needs=(),
-        claim=abi.claim,
-        platforms=abi.PLATFORMS,
+        claim=claim_of("abi"),
+        platforms=_LOADING,
         deadline_s=120,
         diagnoses=Diagnoses.ANYWHERE,
     ),
     GateRow(
         "vulkan",
         "the Vulkan loader takes NVIDIA's driver, which is whole and lists its GPU",
-        MappingProxyType({vulkan.RULES: resting(vulkan.judge, vulkan.check)}),
+        judges_of("vulkan", check="vulkan.check"),
         needs=(),
-        claim=vulkan.claim,
-        platforms=vulkan.PLATFORMS,
-        tiers=vulkan.TIERS,
+        claim=claim_of("vulkan"),
+        platforms=_LINUX,
+        tiers=_HARDWARE,
         exclusive=Exclusive.GPU,
         deadline_s=120,
         diagnoses=Diagnoses.ANYWHERE,
@@ -102,34 +81,34 @@ GATES: tuple[GateRow, ...] = (
     GateRow(
         "build",
         "wheel, sdist and kernels, made twice with the same bytes",
-        MappingProxyType({build.RULES: resting(build.judge, check_build)}),
+        judges_of("build", check="resting.check_build"),
         needs=("environment",),
-        claim=build.claim,
+        claim=claim_of("build"),
         deadline_s=600,
     ),
     GateRow(
         "installed",
         "that wheel, installed away from its sources, is what is imported",
-        MappingProxyType({installed.RULES: resting(installed.judge, check_installed)}),
+        judges_of("installed", check="resting.check_installed"),
         needs=("build",),
-        claim=installed.claim,
+        claim=claim_of("installed"),
         deadline_s=300,
     ),
     GateRow(
         "chain",
         "every chain of the plan, value by value, on the GPU",
-        MappingProxyType({chain.RULES: resting(chain.judge, check_chain)}),
+        judges_of("chain", check="resting.check_chain"),
         needs=("environment", "toolkit", "provider", "build"),
-        claim=chain.claim,
+        claim=claim_of("chain"),
         exclusive=Exclusive.GPU,
         deadline_s=300,
     ),
     GateRow(
         "shared-buffers",
         "one buffer of Vulkan's on which CUDA computes in place, without a copy",
-        MappingProxyType({shared_buffers.RULES: resting(shared_buffers.judge, shared_buffers.check)}),
+        judges_of("shared_buffers", check="shared_buffers.check"),
         needs=("build", "chain"),
-        claim=shared_buffers.claim,
+        claim=claim_of("shared_buffers"),
         platforms=_LINUX,
         tiers=_HARDWARE,
         exclusive=Exclusive.GPU,
@@ -138,9 +117,9 @@ GATES: tuple[GateRow, ...] = (
     GateRow(
         "throughput",
         "the chain's speed and memory, beside floors and a documentation-style script",
-        MappingProxyType({throughput.RULES: resting(throughput.judge, throughput.check)}),
+        judges_of("throughput", check="throughput.check"),
         needs=("build", "chain"),
-        claim=throughput.claim,
+        claim=claim_of("throughput"),
         platforms=_LINUX,
         tiers=_HARDWARE,
         exclusive=Exclusive.MACHINE,
@@ -149,9 +128,9 @@ GATES: tuple[GateRow, ...] = (
     GateRow(
         "references",
         "the documents that the plan cites are there (optional, needs a network)",
-        MappingProxyType({references.RULES: references.judge}),
+        judges_of("references"),
         needs=(),
-        claim=references.claim,
+        claim=claim_of("references"),
         deadline_s=600,
     ),
 )
@@ -177,6 +156,8 @@ def row(plan: Plan, name: str) -> GateRow:
             return each
     command = plan.command(name)
     if command is not None:
+        from assay.judge.command import command_row  # noqa: PLC0415  # as late as the judges of the table
+
         return command_row(command)
     known = ", ".join(each.name for each in GATES)
     raise PlanError("tool.assay.gates", f"names {name!r}", f"one of {known}, or a [[tool.assay.command]]", "")

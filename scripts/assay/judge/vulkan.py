@@ -26,13 +26,9 @@ from assay.judge.reading import MalformedFacts, flag, get, number, objects, text
 from assay.judge.recorded import filled, some, there, told
 from assay.judge.systempackages import with_package
 from assay.judge.vulkan_drivers import SOFTWARE, judge_doubled, judge_drivers, judge_shell
-from assay.model import Facts, Finding, Platform, Tier
+from assay.model import Facts, Finding
 
 RULES = 1
-
-PLATFORMS = frozenset({Platform.LINUX})
-"""Windows' chain runs on D3D12, and WSL has no Vulkan of NVIDIA's."""
-TIERS = frozenset({Tier.PHYSICAL})
 
 NVIDIA_VENDOR = 0x10DE
 """NVIDIA's PCI vendor number, which is its ``vendorID`` in Vulkan."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -47,15 +46,23 @@ def spawn(  # noqa: PLR0913  # each option is a bound or a place of its own, all
     It ends by itself or by its deadline, whether anybody asks for the result or not.  What keeps it from
     being started is raised with the result: GateError.
     """
-    future: Future[Finished] = Future()
+    ended: list[Finished | BaseException] = []
 
     def work() -> None:
         try:
-            future.set_result(
+            ended.append(
                 run(argv, env=env, deadline_s=deadline_s, cwd=cwd, capture_limit=capture_limit, input=input)
             )
         except BaseException as error:  # noqa: BLE001  # it is raised again where the result is asked for
-            future.set_exception(error)
+            ended.append(error)
 
-    threading.Thread(target=work, name=f"command {argv[0] if argv else ''}").start()
-    return Pending(future.result)
+    thread = threading.Thread(target=work, name=f"command {argv[0] if argv else ''}")
+
+    def take() -> Finished:
+        thread.join()
+        if isinstance(ended[0], BaseException):
+            raise ended[0]
+        return ended[0]
+
+    thread.start()
+    return Pending(take)
