@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from assay.selection import Selection
-from tests.rehearsal.support import Device, kinds_of, nvcc_ptx
+from tests.rehearsal.support import Device, nvcc_ptx
 
 SCRIPT = Path(__file__).resolve().parent / "pycuda_sources.py"
 RANDOM = np.random.default_rng(7)
@@ -98,7 +98,5 @@ def test_scan(pycuda: Callable[[str], Device], kind: str, count: int) -> None:
         before = np.maximum.accumulate(np.concatenate([[-1_000_000], x[:-1]]))
         assert (result == before).all()
     # Where an interval is not full, the kernel reads the rest of its shared memory, which nothing wrote, and
-    # does not use it.
-    kinds = {kind for report in reports for kind in kinds_of(report.findings)}
-    assert kinds <= {"uninitialised"}
-    assert reports[0].findings == () or count % interval
+    # does not use it: no mistake.
+    assert [report.findings for report in reports] == [(), (), ()]

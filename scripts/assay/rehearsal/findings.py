@@ -18,7 +18,9 @@ KINDS = (
 
 ``out-of-bounds``, ``misaligned`` and ``use-after-free``: an access outside what is allocated, at an address
 that is no multiple of its size, or to memory that was freed; the access is not made (a read gives 0).
-``uninitialised``: a read of bytes none of which was ever written.  ``barrier``: a barrier in divergent code.
+``uninitialised``: a read of bytes none of which was ever written, whose value then reached a result in global
+memory, a branch, an address or an atomic operation (a value that nothing uses is no mistake).  ``barrier``: a
+barrier in divergent code.
 ``race``: two threads reached the same shared memory in one barrier interval, at least one wrote, and nothing
 ordered them.  ``assertion``: ``assert`` failed in a kernel.  ``leak``: memory still allocated at the end.
 """

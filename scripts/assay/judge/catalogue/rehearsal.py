@@ -36,9 +36,9 @@ ENTRIES = (
     ),
     Entry(
         "REHEARSAL-UNINITIALISED",
-        "a kernel read memory that nothing had written",
+        "a kernel used a value that nothing had written",
         Severity.FAILURE,
-        "every byte written before it is read",
+        "every byte written before something depends on it",
         f"{_LINE}: write the memory first, or read less of it",
         _SANITIZER,
     ),

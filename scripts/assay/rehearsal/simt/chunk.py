@@ -16,6 +16,7 @@ from .access import Space
 from .globals import GlobalSpace
 from .recorder import Recorder
 from .special import WARP
+from .undefined import Undefined
 from .unsupported import TrapError
 
 if TYPE_CHECKING:
@@ -134,6 +135,7 @@ class Chunk:
         strong: volatile, atomic and ordered accesses so far (a loop without any cannot wait for another
             thread).
         spaces: the memory spaces by name.
+        undefined: which values come from memory that nothing wrote.
     """
 
     def __init__(self, launch: Launch, first: int, blocks: int) -> None:
@@ -160,6 +162,7 @@ class Chunk:
         self.shared: SharedSpace
         self.local: LocalSpace
         self.spaces: dict[str, Space] = {}
+        self.undefined = Undefined(self)
 
     def _axis(self, values: Array) -> Array:
         values = values.astype(np.uint32)
@@ -183,7 +186,7 @@ class Chunk:
     def dissolve(self) -> None:
         """Let go of the spaces, which know the chunk, so that its arrays are freed at once."""
         self.spaces.clear()
-        del self.shared, self.local
+        del self.shared, self.local, self.undefined
 
     def exit(self, threads: Array) -> None:
         """Note that threads have exited."""

@@ -80,9 +80,12 @@ class GlobalSpace:
 
     def store(self, lanes: Lanes, address: Addresses, access: Access, values: tuple[Array, ...]) -> None:
         """Write the elements: see ``access.Space``."""
+        undefined = lanes.chunk.undefined
         for part in self._parts(lanes, lanes.all(address), access):
             elements = part.elements(access.size)
             for j, value in enumerate(values):
+                if undefined.storing:
+                    undefined.stored(access.site, j, _threads(lanes, part))
                 chosen = value if value.shape[0] == 1 or part.where is None else value[part.where]
                 elements[part.at(j)] = chosen
             self._mark(part, access)
@@ -112,7 +115,7 @@ class GlobalSpace:
             written.mark_elements(part.index // access.count if access.count > 1 else part.index, access.span)
 
     def _read(self, lanes: Lanes, part: Part, access: Access) -> None:
-        """Record reads of elements none of whose bytes was ever written."""
+        """Note reads of elements none of whose bytes was ever written."""
         written = part.allocation.written
         if written.complete or (not isinstance(part.index, slice) and not part.index.size):
             return
@@ -125,12 +128,12 @@ class GlobalSpace:
                 self._unwritten(lanes, part, access, missing, j)
 
     def _unwritten(self, lanes: Lanes, part: Part, access: Access, missing: Array, j: int) -> None:
-        threads = lanes.threads() if part.where is None else lanes.threads()[part.where]
+        threads = _threads(lanes, part)
         missing = np.broadcast_to(missing, threads.shape) if missing.size == 1 else missing
         index = np.broadcast_to(part.numbers(), threads.shape)[missing]
-        address = part.allocation.origin + (int(index[0]) + j) * access.size
-        message = f"a read of {access.size} bytes at {address:#x} that nothing wrote"
-        lanes.chunk.note("uninitialised", access.site, message, threads[missing], address)
+        address = part.allocation.origin + (index + j) * access.size
+        what = f"a read of {access.size} bytes at {{}}"
+        lanes.chunk.undefined.read(access.site, j, threads[missing], address, what)
 
     def _parts(self, lanes: Lanes, address: Addresses, access: Access) -> list[Part]:
         low, high = int(address.min()), int(address.max())
@@ -185,6 +188,11 @@ class GlobalSpace:
         past = address - before[-1].end
         distance = f"{past} bytes past" if past >= 0 else f"{-past} bytes before"
         return f"{distance} the end of {before[-1].size} bytes at {before[-1].address:#x}"
+
+
+def _threads(lanes: Lanes, part: Part) -> Array:
+    """Return the numbers in the chunk of the threads whose elements these are."""
+    return lanes.threads() if part.where is None else lanes.threads()[part.where]
 
 
 def _consecutive(address: Addresses, low: int, high: int, span: int) -> bool:

@@ -20,6 +20,7 @@ from .unsupported import UnsupportedError
 if TYPE_CHECKING:
     from ..ptx.types import Type
     from .chunk import Chunk
+    from .flow import Key
     from .nodes import Program
 
 
@@ -37,7 +38,10 @@ class Frame:
         depth: calls above it.
         living: threads that are in it or in what it calls.
         results: the caller's parameters that take the results.
+        names: the caller's parameters that take the results, by the function's own name of each.
         carry: the carry of ``add.cc`` and its kin.
+        undefined: of registers and ``.param`` variables that hold values which nothing wrote, the identities:
+            see ``undefined``.
     """
 
     __slots__ = (
@@ -46,12 +50,14 @@ class Frame:
         "key",
         "living",
         "local_base",
+        "names",
         "params",
         "parent",
         "program",
         "registers",
         "results",
         "resume",
+        "undefined",
     )
 
     def __init__(self, program: Program, parent: Frame | None = None, resume: int = 0) -> None:
@@ -65,7 +71,9 @@ class Frame:
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.living = 0
         self.results: list[Array] = []
+        self.names: dict[str, str] = {}
         self.carry: Array = NO_CARRY
+        self.undefined: dict[Key, Array] = {}
 
     def parameter(self, name: str, threads: int) -> Array:
         """Return the bytes of a ``.param`` variable or parameter, shape (threads, size).

@@ -80,7 +80,7 @@ class LocalSpace:
         index = (offset if right is None else offset[right]) // access.size
         for j, value in enumerate(values):
             elements[index + j] = value if right is None or value.shape[0] == 1 else value[right]
-            shadow[index + j] = RAW[access.size].type(_ALL_WRITTEN & ((1 << 8 * access.size) - 1))
+            shadow[index + j] = self._marks(lanes, right, access, j)
 
     def atomic(self, lanes: Lanes, address: Addresses, access: Access, update: Update) -> Array:
         """Apply an operation: see ``access.Space``; a thread's local memory is its own."""
@@ -104,18 +104,28 @@ class LocalSpace:
         return offset + lanes.threads() * self._stride, None if wrong is None else ~wrong
 
     def _check(self, lanes: Lanes, offset: Array, right: Array | None, access: Access) -> None:
-        """Record reads of elements none of whose bytes was written."""
+        """Note reads of elements none of whose bytes was written."""
         shadow = self._written.view(RAW[access.size])
         threads = lanes.threads() if right is None else lanes.threads()[right]
         index = (offset if right is None else offset[right]) // access.size
         for j in range(access.count):
             missing = shadow[index + j] == 0
             if missing.any():
-                place = int((index[missing][0] + j) * access.size % self._stride)
-                message = (
-                    f"a read of {access.size} bytes at offset {place:#x} of local memory that nothing wrote"
-                )
-                lanes.chunk.note("uninitialised", access.site, message, threads[missing], place)
+                place = (index[missing] + j) * access.size % self._stride
+                what = f"a read of {access.size} bytes at offset {{}} of local memory"
+                lanes.chunk.undefined.read(access.site, j, threads[missing], place, what)
+
+    def _marks(self, lanes: Lanes, right: Array | None, access: Access, j: int) -> Array:
+        """Return the shadow of an element that is stored; what nothing wrote stays unwritten by a copy."""
+        kind = RAW[access.size]
+        written: Array = np.array([_ALL_WRITTEN & ((1 << 8 * access.size) - 1)], kind)
+        storing = lanes.chunk.undefined.storing
+        ids = storing[j] if storing else None
+        if ids is None:
+            return written
+        threads = lanes.threads() if right is None else lanes.threads()[right]
+        marks: Array = np.where(ids[threads] > 0, kind.type(0), written)
+        return marks
 
 
 _ALL_WRITTEN = 0x0101010101010101

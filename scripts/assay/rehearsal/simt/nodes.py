@@ -36,6 +36,7 @@ class Branch:
     negated: bool
     taken: int
     other: int
+    site: Instruction
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from ..ptx.values import (
     Instruction,
     Label,
     Operand,
-    Register,
     Symbol,
     aligned,
     space_bytes,
@@ -174,7 +173,7 @@ def _finish(  # noqa: PLR0913, PLR0917  # the block, its neighbours and its end
     if instruction.guard is not None and not _is_branch(instruction):
         blocks.append(_Block())
         own = len(blocks) - 1
-        _branch(block, instruction.guard, instruction.negated, own, following)
+        _branch(block, instruction, own, following)
         block = blocks[own]
         block.cost = 1
     try:
@@ -188,9 +187,11 @@ def _is_branch(instruction: Instruction) -> bool:
     return instruction.opcode == "bra"
 
 
-def _branch(block: _Block, guard: Register, negated: bool, taken: int, other: int) -> None:  # noqa: FBT001  # as above
+def _branch(block: _Block, instruction: Instruction, taken: int, other: int) -> None:
+    """End a block with a branch on an instruction's guard."""
+    slot = instruction.guard.slot if instruction.guard is not None else 0
     block.successors = (taken, other)
-    block.ending = lambda place: Branch(guard.slot, negated, place(taken), place(other))
+    block.ending = lambda place: Branch(slot, instruction.negated, place(taken), place(other), instruction)
 
 
 def _end(
@@ -225,7 +226,7 @@ def _end_branch(
     if instruction.guard is None:
         _go_on(block, taken)
     else:
-        _branch(block, instruction.guard, instruction.negated, taken, following)
+        _branch(block, instruction, taken, following)
 
 
 def _block_at(index: int, number: dict[int, int]) -> int:

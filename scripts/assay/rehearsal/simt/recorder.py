@@ -66,6 +66,12 @@ class Recorder:
         file = self._files.get(site.location.file, "")
         return Finding(kind, message, self.kernel, file, site.location.line, site.line, block, place, address)
 
+    def place(self, site: Instruction) -> str:
+        """Return the source line of an instruction, or its line in the PTX where that is all there is."""
+        file = self._files.get(site.location.file, "")
+        known = file and site.location.line
+        return f"{file}:{site.location.line}" if known else f"PTX line {site.line}"
+
     def where(self, site: Instruction) -> str:
         """Return an instruction's place as words for a message."""
         file = self._files.get(site.location.file, "")

@@ -102,13 +102,17 @@ class Scheduler:
 
     def _advance(self, lanes: Lanes, rank: int) -> None:
         """Run threads from a block on until they part, wait, end or are overtaken."""
-        nodes, launch = lanes.frame.program.nodes, self._chunk.launch
+        nodes, launch, undefined = lanes.frame.program.nodes, self._chunk.launch, self._chunk.undefined
         spend, deadline, now = launch.spend, launch.deadline, time.monotonic
         while True:
             node = nodes[rank]
             for step, site in node.steps:
                 self.site = site
+                if undefined.active:
+                    undefined.before(lanes, site)
                 step(lanes)
+                if undefined.active:
+                    undefined.after(lanes, site)
                 if now() > deadline:
                     break
             spend(node.cost * lanes.count)
@@ -147,6 +151,8 @@ class Scheduler:
             self._switch(lanes, end)
 
     def _branch(self, lanes: Lanes, end: Branch) -> int | None:
+        if self._chunk.undefined.active:
+            self._chunk.undefined.decide(lanes, end.slot, end.site)
         holds = lanes.get(end.slot)
         if end.negated:
             holds = ~holds
@@ -161,6 +167,8 @@ class Scheduler:
 
     def _switch(self, lanes: Lanes, end: Switch) -> None:
         self.site = end.site
+        if self._chunk.undefined.active:
+            self._chunk.undefined.before(lanes, end.site)
         chosen = lanes.all(end.index(lanes))
         if int(chosen.max()) >= len(end.targets):
             raise UnsupportedError(f"brx.idx {int(chosen.max())} of {len(end.targets)} targets")
@@ -185,6 +193,8 @@ class Scheduler:
     def _wait(self, lanes: Lanes, end: Wait) -> int | None:
         item, chunk = end.barrier, self._chunk
         self.site = item.site
+        if chunk.undefined.active:
+            chunk.undefined.before(lanes, item.site)
         whole = lanes.count == chunk.threads and not self._barriers.waiting
         if whole and item.count is None and not item.reduction and item.waits:
             number = item.number(lanes)
@@ -219,6 +229,8 @@ class Scheduler:
         return None
 
     def _run_meeting(self, lanes: Lanes, end: Meet) -> None:
+        if self._chunk.undefined.active and end.site.opcode != "shfl":
+            self._chunk.undefined.meet(lanes, end.site)
         end.meeting.run(lanes)
         self._chunk.shared.meet(lanes.threads())
 
@@ -237,6 +249,8 @@ class Scheduler:
             self._exit(lanes)
             return
         self._chunk.local.release(lanes, frame.local_base, frame.program.local_bytes)
+        if self._chunk.undefined.active:
+            self._chunk.undefined.leave(lanes, frame.parent, frame.names)
         for name, held in zip(frame.program.returns, frame.results, strict=False):
             given = frame.params.get(name)
             if given is not None:
@@ -283,6 +297,10 @@ class Scheduler:
             if given in caller.params:
                 frame.params[name_inside] = caller.params[given].copy()
         frame.results = [caller.parameter(result, self._chunk.threads) for result in end.results]
+        frame.names = dict(zip(frame.program.returns, end.results, strict=False))
+        if self._chunk.undefined.active:
+            inside = dict(zip(end.arguments, frame.program.parameters, strict=True))
+            self._chunk.undefined.enter(caller, frame, inside)
         self._push(frame, frame.program.entry, lanes.index)
 
     def _frame(self, name: str, parent: Frame | None, resume: int) -> Frame:

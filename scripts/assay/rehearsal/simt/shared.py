@@ -23,6 +23,7 @@ from ..ptx.values import aligned
 from .access import Access, Update, misaligned
 from .dtypes import RAW
 from .special import WARP
+from .undefined import IDS
 
 if TYPE_CHECKING:
     from .chunk import Chunk
@@ -32,6 +33,9 @@ _THREAD_BITS = 10
 """A block has at most 1024 threads."""
 
 _THREAD = (1 << _THREAD_BITS) - 1
+
+_STAMPS = 4 * 8 + 4
+"""Bytes that are kept for a granule: four stamps, and the identity of an undefined value."""
 
 
 class SharedSpace:
@@ -55,6 +59,7 @@ class SharedSpace:
         self._writers, self._strong, self._readers, self._others = (
             np.zeros(count, np.int64) for _ in range(4)
         )
+        self._undefined: Array | None = None
         self._clock = 1
         self._fenced = False
         threads = chunk.threads if size else 0
@@ -66,7 +71,7 @@ class SharedSpace:
     @staticmethod
     def bytes_needed(size: int, granule: int) -> int:
         """Return how many bytes a block's shared memory takes, stamps included."""
-        return aligned(size, 16) * (1 + 4 * 8 // granule)
+        return aligned(size, 16) * (1 + -(-_STAMPS // granule))
 
     def _valid(self, segments: tuple[tuple[int, int], ...]) -> Array | None:
         """Return which bytes of the window are allocated, or None where that is all of them."""
@@ -134,6 +139,7 @@ class SharedSpace:
             self._writing(lanes, offset + j * access.size, access, changed)
             elements[index] = value
             self._written(lanes, offset + j * access.size, access, elements, lanes.all(value))
+            self._define(lanes, offset + j * access.size, access, j)
 
     def atomic(self, lanes: Lanes, address: Addresses, access: Access, update: Update) -> Array:
         """Apply an operation: see ``access.Space``."""
@@ -144,6 +150,7 @@ class SharedSpace:
         self._reading(lanes, offset, access)
         self._writing(lanes, offset, access, np.ones(lanes.count, np.bool_))
         self._written(lanes, offset, access, self._data, None)
+        self._define(lanes, offset, access, 0)
         old = update(self._data.view(RAW[access.size]), offset // access.size, where)
         return old if right is None else _spread(old, right)
 
@@ -175,16 +182,22 @@ class SharedSpace:
             return
         offset = lanes.all(offset)
         unwritten = np.ones(offset.shape, np.bool_)
+        ids: Array | None = None
         own = (self._clock << _THREAD_BITS) | self._thread[threads]
         for start in range(0, access.span, self._granule):
             granule = (offset + start) // self._granule
             writer = self._writers[granule]
             strong = self._strong[granule]
             if start % access.size == 0:
-                unwritten[:] = True
-            unwritten &= (writer | strong) == 0
+                unwritten[:], ids = True, None
+            nothing = (writer | strong) == 0
+            if self._undefined is not None:
+                held = self._undefined[granule]
+                ids = held if ids is None else np.maximum(ids, held)
+                nothing |= held > 0
+            unwritten &= nothing
             if (start + self._granule) % access.size == 0 and unwritten.any():
-                self._unwritten(lanes, offset + start, access, unwritten)
+                self._unwritten(lanes, offset, access, unwritten, start // access.size, ids)
             self._race(lanes, writer, offset, access, "read what another thread wrote")
             if not access.strong:
                 self._race(lanes, strong, offset, access, "read what another thread wrote")
@@ -244,10 +257,38 @@ class SharedSpace:
             message = f"{what}, thread {whom} of the block, {where}"
             lanes.chunk.note("race", access.site, message, threads[racing], place)
 
-    def _unwritten(self, lanes: Lanes, offset: Array, access: Access, unwritten: Array) -> None:
-        place = int(offset[unwritten][0]) % self._stride // access.size * access.size
-        message = f"a read of {access.size} bytes at offset {place:#x} of shared memory that nothing wrote"
-        lanes.chunk.note("uninitialised", access.site, message, lanes.threads()[unwritten], place)
+    def _unwritten(  # noqa: PLR0913, PLR0917  # an access, and what is known of one of its elements
+        self,
+        lanes: Lanes,
+        offset: Array,
+        access: Access,
+        unwritten: Array,
+        element: int,
+        ids: Array | None,
+    ) -> None:
+        """Note that an element holds nothing that was written, or (``ids``) what was undefined before."""
+        undefined, threads = lanes.chunk.undefined, lanes.threads()
+        if ids is not None:
+            copied = unwritten & (ids > 0)
+            if copied.any():
+                undefined.loaded(element, threads[copied], ids[copied])
+            unwritten = unwritten & ~copied
+        if unwritten.any():
+            place = offset[unwritten] % self._stride + element * access.size
+            what = f"a read of {access.size} bytes at offset {{}} of shared memory"
+            undefined.read(access.site, element, threads[unwritten], place, what)
+
+    def _define(self, lanes: Lanes, offset: Array, access: Access, element: int) -> None:
+        """Keep which elements that are stored are undefined."""
+        storing = lanes.chunk.undefined.storing
+        ids = storing[element] if storing else None
+        if ids is None and self._undefined is None:
+            return
+        if self._undefined is None:
+            self._undefined = np.zeros(self._writers.size, IDS)
+        value = 0 if ids is None else ids[lanes.threads()]
+        for start in range(0, access.size, self._granule):
+            self._undefined[(offset + start) // self._granule] = value
 
 
 _WROTE = "wrote what another thread wrote"

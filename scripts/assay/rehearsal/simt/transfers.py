@@ -299,6 +299,7 @@ def copy_async(instruction: Instruction, scope: Scope) -> Step:
 
 def _copy(lanes: Lanes, target: Addresses, source: Addresses, access: Access) -> None:
     values = lanes.chunk.spaces["global"].load(lanes, source, access)
+    lanes.chunk.undefined.hand_on(access.count)
     lanes.chunk.spaces["shared"].store(lanes, target, access, values)
 
 
@@ -316,6 +317,7 @@ def _partial_copy(target: Reader, source: Reader, access: Access, given: Reader)
                 value[there] = lanes.chunk.spaces["global"].load(
                     lanes.narrow(there), start[there] + offset, one
                 )[0]
+            lanes.chunk.undefined.hand_on(1)
             lanes.chunk.spaces["shared"].store(lanes, to + offset, one, (value,))
 
     return step

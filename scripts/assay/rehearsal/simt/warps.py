@@ -82,6 +82,8 @@ def shuffle(instruction: Instruction, scope: Scope) -> Meeting:
         spread, present = exchange(lanes, source(lanes))
         thread, exists = _thread_of(lanes, from_lane)
         there = present[thread] & exists
+        if lanes.chunk.undefined.active:
+            lanes.chunk.undefined.shuffle(lanes, instruction, thread, there)
         put(lanes, np.where(there, spread[thread], np.uint32(0)))
         if put_valid is not None:
             put_valid(lanes, valid)
