@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests.bench.engine import engine_share
 from tests.bench.evidence import evidence_lines
+from tests.bench.kernels import kernel_lines
 from tests.bench.measure import Line, table
 from tests.bench.rehearse import inner_loop, second_rehearsal
 from tests.bench.report import report_lines
@@ -27,6 +28,7 @@ def main() -> int:
         lines: list[Line] = [version_start(), verify_start(PROJECT), engine_share(Path(folder))]
         lines += evidence_lines(Path(folder))
         lines += report_lines(PROJECT, Path(folder))
+        lines += kernel_lines(PROJECT, Path(folder))
         lines += [inner_loop(PROJECT, Path(folder)), second_rehearsal(PROJECT)]
     sys.stdout.write(table(lines))
     return 1 if any(line.missed for line in lines) else 0

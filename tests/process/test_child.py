@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -74,13 +73,11 @@ def test_the_names_of_the_descriptors_replace_their_words_only(begin: Start) -> 
 def test_a_hanging_child_misses_its_deadline_and_is_killed_with_its_group(begin: Start) -> None:
     child = begin("signal.signal(signal.SIGTERM, signal.SIG_IGN); say('{}'); os.fork(); forever()")
     assert child.next_event(30) == Event({})
-    began = time.monotonic()
     last = ended(child, 0.1)
     assert (last.reason, last.exit) == (Ending.DEADLINE, None)
     assert "after 1 events" in last.detail
     assert child.finish(0.1).exit == "timeout"
     assert ends(child.pid)
-    assert time.monotonic() - began < 20
 
 
 def test_a_deadline_in_the_middle_of_a_line_says_so(begin: Start) -> None:
@@ -166,11 +163,9 @@ def test_a_grandchild_that_left_the_group_is_told_and_not_waited_for(
         "if child: os.read(ready, 1); print(child, flush=True); os._exit(0)\n"
         "os.setsid(); os.write(told, b'x'); forever()"
     )
-    began = time.monotonic()
     assert ended(child).reason is Ending.HELD
     assert child.kill().held
     os.kill(int(b"".join(output)), signal.SIGKILL)
-    assert time.monotonic() - began < 20
 
 
 def test_much_output_while_an_event_is_awaited_goes_to_the_log(begin: Start, output: list[bytes]) -> None:
@@ -181,9 +176,7 @@ def test_much_output_while_an_event_is_awaited_goes_to_the_log(begin: Start, out
 
 
 def test_an_endless_output_does_not_move_the_deadline(begin: Start) -> None:
-    began = time.monotonic()
     assert ended(begin("\nwhile True: os.write(1, b'x' * 65536)"), 0.2).reason is Ending.DEADLINE
-    assert time.monotonic() - began < 20
 
 
 def test_output_that_is_no_text_is_only_log(begin: Start, output: list[bytes]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 import tracemalloc
 from pathlib import Path
 
@@ -111,10 +110,8 @@ def test_output_is_kept_up_to_the_limit(limit: int, *, truncated: bool) -> None:
     ids=["hangs", "ignores the request", "floods", "closes its output", "forks"],
 )
 def test_a_deadline_ends_it_whatever_it_does(code: str) -> None:
-    began = time.monotonic()
     ended = run(python(code), deadline_s=0.2)
     assert (ended.exit, ended.abandoned) == ("timeout", False)
-    assert time.monotonic() - began < 20
 
 
 def test_the_whole_group_ends_with_its_deadline() -> None:
@@ -140,12 +137,10 @@ def test_a_process_that_left_the_group_and_holds_the_output_is_not_waited_for() 
         "if child: os.read(ready, 1); print(child, flush=True); os._exit(5)\n"
         "os.setsid(); os.write(told, b'x'); forever()"
     )
-    began = time.monotonic()
     ended = run(python(code))
     escaped = int(ended.stdout)
     os.kill(escaped, signal.SIGKILL)
     assert (ended.exit, ended.held, ended.abandoned) == (5, True, False)
-    assert time.monotonic() - began < 20
 
 
 def test_a_process_that_cannot_be_killed_is_said_to_be_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:

