@@ -232,3 +232,69 @@ def test_links_lead_where_the_kernel_says(
         assert view.exists("/" + path)
     elif view.exists("/" + path):
         assert view.host("/" + path).is_relative_to(root)
+
+
+OWN = View(Path("/"))
+"""The computer's own files: here the kernel follows the links."""
+
+
+@settings(max_examples=100)
+@given(TREES, COMPONENTS)
+def test_on_the_own_root_links_lead_where_the_kernel_leads_them(
+    tmp_path_factory: pytest.TempPathFactory, tree: dict[str, tuple[bool, str]], path: str
+) -> None:
+    root = tmp_path_factory.mktemp("own")
+    (root / "d").mkdir()
+    (root / "d/e").write_text("e")
+    for name, (absolute, target) in tree.items():
+        (root / name).symlink_to((f"{root}/" if absolute else "") + target)
+    asked = f"{root}/{path}"
+    assert OWN.exists(asked) == os.path.exists(asked)  # noqa: PTH110  # the peer
+    assert OWN.is_file(asked) == os.path.isfile(asked)  # noqa: PTH113  # as above
+    assert OWN.is_dir(asked) == os.path.isdir(asked)  # noqa: PTH112  # as above
+    assert (OWN.peek(asked) == Reading("e")) == os.path.isfile(asked)  # noqa: PTH113  # as above
+    if OWN.exists(asked):
+        assert OWN.resolve(asked) == os.path.realpath(asked)
+
+
+@pytest.mark.parametrize("path", ["/a\0b", "/\ud800", "/" + "n" * 5000])
+def test_on_the_own_root_a_path_that_cannot_name_a_file_names_nothing(path: str) -> None:
+    assert not OWN.exists(path)
+    assert not OWN.is_link(path)
+    assert OWN.glob(path) == ()
+    assert OWN.peek(path).problem
+    for read in (OWN.size, OWN.sha256, OWN.read_text, OWN.listdir):
+        with pytest.raises(StorageError):
+            read(path)
+
+
+def test_on_the_own_root_a_loop_a_broken_link_and_a_pipe_are_no_files(tmp_path: Path) -> None:
+    (tmp_path / "x").symlink_to("y")
+    (tmp_path / "y").symlink_to("x")
+    (tmp_path / "broken").symlink_to("nowhere")
+    os.mkfifo(tmp_path / "pipe")
+    assert [OWN.exists(f"{tmp_path}/{name}") for name in ("x", "broken", "pipe", "none")] == [
+        *(False, False, True, False),
+    ]
+    problems = [OWN.peek(f"{tmp_path}/{name}").problem for name in ("x", "broken", "pipe", "none")]
+    assert "symbolic links" in problems[0]
+    assert "No such file" in problems[1]
+    assert "not a regular file" in problems[2]
+    assert problems[3] == "missing"
+
+
+def test_on_the_own_root_names_that_are_no_text_are_read(tmp_path: Path) -> None:
+    name = os.fsdecode(b"caf\xe9.so")
+    (tmp_path / name).write_text("x")
+    assert OWN.listdir(str(tmp_path)) == (name,)
+    assert OWN.glob(f"{tmp_path}/*.so") == (f"{tmp_path}/{name}",)
+    assert OWN.read_text(f"{tmp_path}/{name}") == "x"
+
+
+def test_what_is_denied_is_denied_on_the_own_root_too(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real/text").write_text("x")
+    (tmp_path / "way").symlink_to("real")
+    view = View(Path("/"), denied=frozenset({os.path.realpath(tmp_path / "real")}))
+    assert not view.exists(f"{tmp_path}/way/text")
+    assert "Permission denied" in view.peek(f"{tmp_path}/way/text").problem

@@ -53,11 +53,12 @@ def observe_linux(context: Context) -> Facts:
 def module_facts(machine: Machine) -> dict[str, Json]:
     """Return the loaded kernel module: version, flavour, and the version of each module that is there."""
     module, versions = nvidia.kernel_module(machine), nvidia.module_versions(machine)
+    stated = versions.get("nvidia", "")
     return {
         "flavour": module.flavour,
         "loaded": sorted({*versions, *({*nvidia.loaded_modules(machine)} & {*nvidia.MODULES})}),
         "problem": module.problem[:300],
-        "version": module.version or versions.get("nvidia", ""),
+        "version": module.version or (stated if nvidia.VERSION.fullmatch(stated) else ""),
         "versions": dict(versions),
     }
 

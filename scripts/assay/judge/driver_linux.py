@@ -28,7 +28,7 @@ from assay.judge.driver_firmware import judge_firmware, running
 from assay.judge.driver_gpu import OPEN, PROPRIETARY, generation_of
 from assay.judge.driver_live import judge_live
 from assay.judge.driver_log import events, judge_log
-from assay.judge.driver_userspace import judge_userspace, versions_of
+from assay.judge.driver_userspace import judge_userspace, missing_parts, versions_of
 from assay.judge.reading import MalformedFacts, mapping, number, objects, text, texts
 from assay.judge.recorded import filled, some, there, told
 from assay.model import Facts, Finding
@@ -54,17 +54,28 @@ def judge_linux(case: Case, facts: Facts) -> Iterator[Finding]:
         return
     yield from _flavour(case, facts)
     yield from _bound(case, facts)
-    yield from _modules(case, facts)
-    yield from judge_firmware(case, facts)
+    if told_version := bool(text(facts, "module.version")):
+        yield from _modules(case, facts)
+        yield from judge_firmware(case, facts)
+    else:
+        yield _untold(case, facts)
     if _is_withheld(facts):
         observed = f"{text(facts, 'container.kind')}: the host's driver is there, and no /dev/nvidia*"
         yield finding("DRIVER-CONTAINER-NOT-GIVEN", observed, where=("nodes",), platform=case.platform)
     else:
         yield from _nodes(case, facts)
-        yield from judge_userspace(case, facts)
+        yield from judge_userspace(case, facts) if told_version else missing_parts(case, facts)
     yield from _memory(case, facts)
     yield from judge_log(case, facts)
     yield from judge_live(case, facts)
+
+
+def _untold(case: Case, facts: Facts) -> Finding:
+    """Return that nothing tells the module's version: no part can be held against it."""
+    problem = text(facts, "module.problem") or "no version"
+    observed = f"module nvidia is loaded; /proc/driver/nvidia/version: {problem}"
+    where = ("/proc/driver/nvidia/version", "/sys/module/nvidia/version")
+    return finding("DRIVER-MODULE-UNTOLD", observed, where=where, platform=case.platform)
 
 
 def is_loaded(facts: Facts) -> bool:
@@ -87,7 +98,8 @@ def _flavour(case: Case, facts: Facts) -> Iterator[Finding]:
     also = (
         "; the kernel's log says so too" if wrong and said else "; so the kernel's log says" if said else ""
     )
-    observed = f"the {flavour} module {text(facts, 'module.version')} with {', '.join(named)}{also}"
+    module = text(facts, "module.version") or _MODULE
+    observed = f"the {flavour} module {module} with {', '.join(named)}{also}"
     where = (*(("devices",) if wrong else ()), *(("log.events",) if said else ()))
     entry = "DRIVER-FLAVOUR-OPEN" if other == OPEN else "DRIVER-FLAVOUR-PROPRIETARY"
     if 0 < len(wrong) < len(kinds) and other == PROPRIETARY:

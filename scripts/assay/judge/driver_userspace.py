@@ -62,7 +62,7 @@ def _loaded(facts: Facts) -> dict[str, Facts]:
 
 def judge_userspace(case: Case, facts: Facts) -> Iterator[Finding]:
     """Yield which parts are missing, and how their versions differ from the module's."""
-    yield from _missing(case, facts)
+    yield from missing_parts(case, facts)
     module = text(facts, "module.version")
     found = versions_of(facts)
     other = {title: version for title, version in found.items() if version != module}
@@ -73,7 +73,7 @@ def judge_userspace(case: Case, facts: Facts) -> Iterator[Finding]:
     yield from _shell(case, facts)
 
 
-def _missing(case: Case, facts: Facts) -> Iterator[Finding]:
+def missing_parts(case: Case, facts: Facts) -> Iterator[Finding]:
     """Yield the parts that no loader finds, in one finding."""
     loaded = _loaded(facts)
     names = [name for part, name in NEEDED.items() if part not in loaded]
@@ -81,7 +81,8 @@ def _missing(case: Case, facts: Facts) -> Iterator[Finding]:
         lacking = _capabilities(facts)
         yield finding(
             "DRIVER-LIBRARY-MISSING",
-            f"no loader finds {', '.join(names)}; kernel module {text(facts, 'module.version')} is loaded",
+            f"no loader finds {', '.join(names)}; "
+            f"kernel module {text(facts, 'module.version') or 'nvidia'} is loaded",
             where=("libraries.loaded",),
             platform=case.platform,
         )

@@ -190,7 +190,7 @@ class Machine:
         return self.view.resolve(path)
 
     def host_path(self, path: str) -> Path:
-        """Return where ``path``, its links followed, lies on the computer that runs this code.
+        """Return where ``path`` lies on the computer that runs this code, its links followed or still to be.
 
         Raises:
             StorageError: as ``resolve``, or the machine denies it.

@@ -19,11 +19,15 @@ import stat
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
 from assay.errors import StorageError
 from assay.files import read_bounded, sha256_file, storage_errors
+
+_TOP = Path("/")
+_NO_NAME = "it holds a character that no file name has"
 
 MAX_LINKS = 40
 """Links followed for one path before it is called a loop: Linux's MAXSYMLINKS (path_resolution(7))."""
@@ -85,7 +89,7 @@ class View:
         try:
             done = self._walk(_parts(absolute, windows=self.windows))
         except ValueError as error:
-            raise _unusable(path, "it holds a character that no file name has") from error
+            raise _unusable(path, _NO_NAME) from error
         return _join(done, windows=self.windows)
 
     def _walk(self, parts: list[str]) -> list[str]:
@@ -119,17 +123,34 @@ class View:
         return next((other for other in names if other.lower() == name.lower()), name)
 
     def host(self, path: str) -> Path:
-        """Return where ``path`` lies on the computer that runs this code, every link followed.
+        """Return where ``path`` lies on the computer that runs this code, every link followed or still to be.
 
         Raises:
             StorageError: links form a loop, the path is unusable, or the machine denies it.
         """
+        if self._direct:
+            return self._as_it_stands(path)
         resolved = self.resolve(path)
         if self._is_denied(resolved):
             raise _refused("read", path, os.strerror(errno.EACCES))
         if self.native:
             return Path(resolved)
         return self.root.joinpath(*_parts(resolved, windows=self.windows))
+
+    @cached_property
+    def _direct(self) -> bool:
+        """Tell whether the kernel itself can follow the links: the root is this computer's own."""
+        return os.sep == "/" and self.root == _TOP and not self.windows and not self.denied
+
+    def _as_it_stands(self, path: str) -> Path:
+        """Return a path of this computer, its links left to the kernel."""
+        try:
+            encoded = os.fsencode(path)
+        except UnicodeEncodeError:
+            encoded = b"\0"
+        if b"\0" in encoded:
+            raise _unusable(path, _NO_NAME)
+        return Path(self.absolute(path))
 
     def _is_denied(self, resolved: str) -> bool:
         """Tell whether a fake machine denies ``resolved`` or a folder above it."""
@@ -138,7 +159,7 @@ class View:
     def status(self, path: str) -> os.stat_result | None:
         """Return the status of what ``path`` names after its links, or None when it cannot be had."""
         try:
-            return self.host(path).stat(follow_symlinks=self.native)
+            return self.host(path).stat(follow_symlinks=self.native or self._direct)
         except (OSError, ValueError, StorageError):
             return None
 
@@ -214,7 +235,8 @@ class View:
     def _named_there(self, path: str) -> bool:
         """Tell whether ``path`` is in its folder, readable or not, a broken link included."""
         try:
-            return self._is_denied(self.resolve(path)) or self.exists(path) or self.is_link(path)
+            denied = not self._direct and self._is_denied(self.resolve(path))
+            return denied or self.exists(path) or self.is_link(path)
         except StorageError:
             return True
 

@@ -154,6 +154,14 @@ _MODULE = (
         explains=("DRIVER-NOT-BOUND", "DRIVER-INIT-FAILED", "DRIVER-NODE-MISSING", *DEAD),
     ),
     Entry(
+        "DRIVER-MODULE-UNTOLD",
+        "the version of the loaded kernel module is not told",
+        Severity.UNAVAILABLE,
+        "a whole version in /proc/driver/nvidia/version or /sys/module/nvidia/version",
+        "restart the machine; if it stays so, reinstall the driver",
+        f"{_README}, Using the /proc File System Interface",
+    ),
+    Entry(
         "DRIVER-MODULES-MIXED",
         "the driver's kernel modules are of different versions",
         Severity.FAILURE,
