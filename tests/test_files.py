@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import socket
+import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import StorageError
-from assay.files import copy_atomic, read_bounded, regular_file, sha256_file
+from assay.files import copy_atomic, private_folder, read_bounded, regular_file, sha256_file
 
 pytestmark = pytest.mark.gate
 
@@ -99,3 +100,28 @@ def test_a_regular_file_is_read_whole(tmp_path: Path) -> None:
         assert (stream.seek(98), stream.read()) == (98, b"xx")
     with pytest.raises(StorageError, match="larger than 99 bytes"):
         read_bounded(tmp_path / "given", 99)
+
+
+def test_a_private_folder_is_closed_to_others_and_gone_with_all_that_is_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with private_folder("mine-") as folder:
+        assert folder.parent == tmp_path
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        (folder / "inner" / "deep").mkdir(parents=True)
+        (folder / "inner" / "file").write_text("x")
+    assert list(tmp_path.iterdir()) == []
+    with private_folder("mine-") as other:
+        (other / "empty").mkdir()
+        assert other != folder
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_the_named_place_cannot_be_used_another_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "absent"))
+    with private_folder("mine-") as folder:
+        assert folder.is_dir()
+    assert not folder.exists()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,19 +36,21 @@ class Invocation:
 
 def parse_arguments(arguments: list[str]) -> Invocation:
     """Parse a command line; argparse itself ends with exit code 2 on a mistake."""
-    options = _parser().parse_args(arguments)
+    options = _parser(arguments).parse_args(arguments)
     return Invocation(f"assay.commands.{options.command}", options)
 
 
-def _parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
+def _parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """Return the parser of all commands, with the options of those whose names are among the arguments."""
     parser = argparse.ArgumentParser(
         prog="assay", description="Qualify a GPU release and verify the evidence."
     )
     parser.add_argument("--version", action="version", version=f"assay {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", prog=parser.prog)
     for name, purpose, add in _COMMANDS:
-        add(commands.add_parser(name, help=purpose, description=purpose))
+        command = commands.add_parser(name, help=purpose, description=purpose)
+        if name in arguments:  # argparse takes a millisecond for a few options
+            add(command)
     return parser
 
 

@@ -72,6 +72,41 @@ def atomic_writer(path: Path) -> Iterator[BinaryIO]:
         sync_folder(path.parent)
 
 
+@contextlib.contextmanager
+def private_folder(prefix: str) -> Iterator[Path]:
+    """Yield a new folder among the system's temporary ones, closed to others; it is removed after the block.
+
+    The standard library's ``tempfile`` makes one only where this cannot: importing it, and what removes whole
+    trees, takes longer than a short command should.
+
+    Raises:
+        OSError: there is no place for it.
+    """
+    folder = Path(os.environ.get("TMPDIR") or "/tmp", f"{prefix}{os.urandom(8).hex()}")  # noqa: S108  # with a name that nobody can guess, and made anew
+    try:
+        folder.mkdir(mode=0o700)
+    except OSError:
+        import tempfile  # noqa: PLC0415  # as said above
+
+        folder = Path(tempfile.mkdtemp(prefix=prefix))
+    try:
+        yield folder
+    finally:
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder with empty ones in it, or with whatever else there is; what cannot be removed stays."""
+    try:
+        for inner in folder.iterdir():
+            inner.rmdir()
+        folder.rmdir()
+    except OSError:
+        import shutil  # noqa: PLC0415  # imports every compression that there is
+
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def sync_folder(folder: Path) -> None:
     """Make a rename in ``folder`` durable (POSIX; Windows has no handle for it)."""
     if os.name == "nt":

@@ -7,7 +7,6 @@ It is *explicit* when a file is given or any ``BUN_PYTHON_*`` variable or ``BUV_
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +19,13 @@ from assay.model import Platform
 EXECUTABLE = "BUN_PYTHON_EXECUTABLE"
 LIBPYTHON = "BUN_PYTHON_LIBPYTHON"
 HOST_LIBRARY = "BUN_PYTHON_HOST_LIBRARY"
+BUN = "BUN_EXECUTABLE"
 SITE_PACKAGES = "PYTHONPATH"
 PROVIDER = "BUV_RUNTIME_LIB"
 TOOLKIT = "CUDA_PATH"
 PATH = "PATH"
 
-VARIABLES = (EXECUTABLE, LIBPYTHON, HOST_LIBRARY, SITE_PACKAGES, PROVIDER, TOOLKIT, PATH)
+VARIABLES = (EXECUTABLE, LIBPYTHON, HOST_LIBRARY, BUN, SITE_PACKAGES, PROVIDER, TOOLKIT, PATH)
 DECIDING = (EXECUTABLE, LIBPYTHON, HOST_LIBRARY, PROVIDER)
 """Any of these makes a selection explicit."""
 
@@ -151,6 +151,8 @@ def read_selection(file: Path) -> Mapping[str, str]:
     Raises:
         SelectionError: it cannot be read, is not TOML, or has another key or type.
     """
+    import tomllib  # noqa: PLC0415  # many a selection is in the environment
+
     try:
         document = tomllib.loads(read_bounded(file, _LIMIT).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:

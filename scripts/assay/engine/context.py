@@ -6,15 +6,13 @@ import contextlib
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from assay import process
 from assay.engine.setup import Setup
 from assay.errors import AssayError, StorageError
 from assay.files import copy_atomic, sha256_file
 from assay.model import Artifact, Command, Facts
-
-if TYPE_CHECKING:
-    from assay.process import Finished, Pending
 
 CAPTURE = 16 << 20
 """Bytes of a command's output that a gate can read back; the log holds what the log keeps."""
@@ -56,7 +54,7 @@ class GateContext:
         self.rehearsal = setup.rehearsal
         self.commands: list[Command] = []
         self.artifacts: list[Artifact] = []
-        self._begun: list[Pending[Finished]] = []
+        self._begun: list[process.Pending[process.Finished]] = []
 
     def execute(
         self,
@@ -66,16 +64,14 @@ class GateContext:
         cwd: Path | None = None,
         deadline_s: float | None = None,
         stdin: bytes | None = None,
-    ) -> Finished:
+    ) -> process.Finished:
         """Run a command, log it with its output, and record it.
 
         Raises:
             GateError: there is no such program.
         """
-        from assay.process import run  # noqa: PLC0415  # many a gate starts nothing, and need not wait for it
-
         self.log(f"$ {' '.join(argv)}\n")
-        finished = run(
+        finished = process.run(
             argv,
             env=self.plain_environment() if env is None else env,
             cwd=cwd or self.scratch,
@@ -94,11 +90,9 @@ class GateContext:
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
         deadline_s: float | None = None,
-    ) -> Pending[Finished]:
+    ) -> process.Pending[process.Finished]:
         """Begin a command; it is logged and recorded with its result, so in the order of asking."""
-        from assay.process import Pending, spawn  # noqa: PLC0415  # as in ``execute``
-
-        begun = spawn(
+        begun = process.spawn(
             argv,
             env=self.plain_environment() if env is None else env,
             cwd=cwd or self.scratch,
@@ -107,14 +101,14 @@ class GateContext:
         )
         self._begun.append(begun)
 
-        def ended() -> Finished:
+        def ended() -> process.Finished:
             finished = begun.result()
             self.log(f"$ {' '.join(argv)}\n")
             self.log_bytes(finished.stdout + finished.stderr)
             self.record(argv, finished.exit)
             return finished
 
-        return Pending(ended)
+        return process.Pending(ended)
 
     def settle(self) -> None:
         """Wait for every command that was begun, so that none outlives the gate; their deadlines end them."""

@@ -7,8 +7,6 @@ Facts are rooted, redacted and settled as in a run before they are judged.
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -21,6 +19,7 @@ from assay.engine.roots import named_roots
 from assay.engine.schedule import Actions, run_graph
 from assay.engine.setup import FactsBoard, Setup
 from assay.errors import UsageError
+from assay.files import private_folder
 from assay.gates.table import observers
 from assay.judge.catalogue import CATALOGUE
 from assay.judge.causes import Cause, by_cause
@@ -31,7 +30,7 @@ from assay.machine import Machine
 from assay.machine.environ import read_environment
 from assay.model import Facts, Finding, Outcome, outcome_of
 from assay.plan.bare import bare_plan
-from assay.plan.load import find_plan
+from assay.plan.find import find_plan
 from assay.plan.values import Plan
 from assay.redaction import Redactor, make_redactor
 from assay.selection import Selection, resolve_selection
@@ -105,12 +104,9 @@ def diagnose(wanted: Wanted, rows: tuple[GateRow, ...] = GATES) -> Diagnosis:
     plan = find_plan(wanted.project.resolve())
     able = [row for row in rows if row.diagnoses is not Diagnoses.NO]
     chosen = tuple(row for row in able if plan is not None or row.diagnoses is Diagnoses.ANYWHERE)
-    scratch = Path(tempfile.mkdtemp(prefix="assay-"))
-    try:
+    with private_folder("assay-") as scratch:
         setup = _setup(wanted, machine, _with_gates(plan, chosen), scratch, chosen)
         looked = _look_all(setup, chosen)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
     left_out = tuple(row.name for row in able if row not in chosen)
     return Diagnosis(setup, plan is not None, looked, left_out, _causes(looked))
 

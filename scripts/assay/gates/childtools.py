@@ -10,13 +10,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from assay.errors import StorageError
-from assay.gates.rehearsal import Rehearsal
 from assay.machine import Machine
 from assay.machine.loader import find_library
 from assay.model import Json, Platform
 from assay.selection import Selection
+
+if TYPE_CHECKING:
+    from assay.gates.rehearsal import Rehearsal
 
 DRIVER = "libcuda.so.1"
 """SONAME of the CUDA driver library (CUDA Driver API; nvidia-installer)."""

@@ -5,24 +5,20 @@ The facts are described in ``assay.judge.driver_linux``, ``driver_wsl`` and ``dr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
+from importlib import import_module
 
 from assay.gates.context import Context
-from assay.gates.driver_linux import observe_linux
-from assay.gates.driver_windows import observe_windows
-from assay.gates.driver_wsl import observe_wsl
-from assay.model import Facts, Platform
-
-_OBSERVERS: Mapping[Platform, Callable[[Context], Facts]] = MappingProxyType(
-    {
-        Platform.LINUX: observe_linux,
-        Platform.WINDOWS: observe_windows,
-        Platform.WSL: observe_wsl,
-    }
-)
+from assay.model import Facts
 
 
 def observe(context: Context) -> Facts:
-    """Return the facts of the machine's NVIDIA driver; the gate's row says where it applies."""
-    return _OBSERVERS[context.platform](context)
+    """Return the facts of the machine's NVIDIA driver; the gate's row says where it applies.
+
+    Only this platform's module is imported, ``driver_<platform>`` with ``observe_<platform>``.
+    """
+    name = context.platform.value
+    observer: Callable[[Context], Facts] = getattr(
+        import_module(f"assay.gates.driver_{name}"), f"observe_{name}"
+    )
+    return observer(context)

@@ -16,14 +16,17 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from assay.errors import AssayError
 from assay.files import read_bounded
 from assay.gates.childenv import ChildSetup, prepare_child
 from assay.gates.context import Context
 from assay.model import Facts, Json
-from assay.process import Finished, Pending
+from assay.process.promise import Pending
+
+if TYPE_CHECKING:
+    from assay.process import Finished
 
 TIMEOUT = "timeout"
 DEADLINE_S = 30.0

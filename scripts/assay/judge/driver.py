@@ -5,45 +5,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
 
 from assay.judge.case import Case
-from assay.judge.driver_linux import check_linux, claim_linux, judge_linux
-from assay.judge.driver_windows import check_windows, claim_windows, judge_windows
-from assay.judge.driver_wsl import check_wsl, claim_wsl, judge_wsl
 from assay.model import Facts, Finding, Platform
 
 RULES = 1
 
-
-@dataclass(frozen=True)
-class _Rules:
-    """How one platform's driver is judged, what it establishes, and what that rests on."""
-
-    judge: Callable[[Case, Facts], Iterator[Finding]]
-    claim: Callable[[Facts], str]
-    check: Callable[[Facts], None]
-
-
-_RULES: Mapping[Platform, _Rules] = MappingProxyType(
-    {
-        Platform.LINUX: _Rules(judge_linux, claim_linux, check_linux),
-        Platform.WINDOWS: _Rules(judge_windows, claim_windows, check_windows),
-        Platform.WSL: _Rules(judge_wsl, claim_wsl, check_wsl),
-    }
-)
+_PLATFORMS = {platform: platform.value for platform in (Platform.LINUX, Platform.WINDOWS, Platform.WSL)}
+"""By platform, how its module and functions end; imported when the first driver of that kind is judged."""
 
 
 def judge(case: Case, facts: Facts) -> tuple[Finding, ...]:
     """Return what is wrong with the driver; nothing where it is one and runs."""
-    return tuple(_RULES[case.platform].judge(case, facts))
+    judged: Callable[[Case, Facts], Iterator[Finding]] = _of(case.platform, "judge")
+    return tuple(judged(case, facts))
 
 
 def claim(case: Case, facts: Facts) -> str:
     """Return the sentence that a passed gate establishes."""
-    return _RULES[case.platform].claim(facts)
+    made: Callable[[Facts], str] = _of(case.platform, "claim")
+    return made(facts)
 
 
 def check_driver(case: Case, facts: Facts) -> None:
@@ -52,4 +36,11 @@ def check_driver(case: Case, facts: Facts) -> None:
     Raises:
         MalformedFacts: something is not recorded.
     """
-    _RULES[case.platform].check(facts)
+    ask: Callable[[Facts], None] = _of(case.platform, "check")
+    ask(facts)
+
+
+def _of(platform: Platform, what: str) -> Any:  # noqa: ANN401  # narrowed by each caller
+    """Return one of a platform's functions."""
+    name = _PLATFORMS[platform]
+    return getattr(import_module(f"assay.judge.driver_{name}"), f"{what}_{name}")

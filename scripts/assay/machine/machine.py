@@ -11,7 +11,6 @@ caller insists on raises ``StorageError``.
 from __future__ import annotations
 
 import os
-import platform as host_platform
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -74,7 +73,7 @@ class Machine:
             return self.stated
         if self.is_real:
             system_name = _HOST_SYSTEMS.get(sys.platform, "linux")
-            return Stated(system_name, system.normal_arch(host_platform.machine()), str(Path.cwd()))
+            return Stated(system_name, system.host_arch(), str(Path.cwd()))
         return stated_of(self.root)
 
     @cached_property

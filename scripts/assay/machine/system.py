@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
@@ -94,6 +95,12 @@ def normal_arch(name: str) -> str:
     """Return the usual name of a processor architecture: ``AMD64`` is ``x86_64``."""
     lower = name.lower()
     return _ARCHITECTURES.get(lower, lower)
+
+
+def host_arch() -> str:
+    """Return the processor of the computer that runs this code, as ``uname`` and Windows say it."""
+    said = os.uname().machine if hasattr(os, "uname") else os.environ.get("PROCESSOR_ARCHITECTURE", "")
+    return normal_arch(said)
 
 
 def platform_of(machine: Machine) -> Platform:

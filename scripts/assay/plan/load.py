@@ -10,25 +10,23 @@ from pathlib import Path
 
 from assay.errors import PlanError, StorageError
 from assay.files import read_bounded
+from assay.plan.find import FILE
 from assay.plan.kernels import FILE_NAME
 from assay.plan.measures import CHAIN_NAME
 from assay.plan.parse import parse_plan
 from assay.plan.reading import Table
 from assay.plan.values import Plan
 
-_FILE = "pyproject.toml"
 _LIMIT = 1 << 20
 
 
-def find_plan(project: Path) -> Plan | None:
-    """Return the plan of a folder, None where it has no ``pyproject.toml`` or no ``[tool.assay]`` in it.
+def plan_if_any(project: Path) -> Plan | None:
+    """Return the plan of a folder with a ``pyproject.toml``, None where that has no ``[tool.assay]`` in it.
 
     Raises:
         PlanError: as ``load_plan``.
     """
-    if not (project / _FILE).is_file():
-        return None
-    document = _toml(project / _FILE, _FILE)
+    document = _toml(project / FILE, FILE)
     table = document.get("tool")
     return _plan(document, project) if isinstance(table, Mapping) and table.get("assay") else None
 
@@ -39,7 +37,7 @@ def load_plan(project: Path) -> Plan:
     Raises:
         PlanError: a file is missing or not TOML, or the plan is wrong.
     """
-    return _plan(_toml(project / _FILE, _FILE), project)
+    return _plan(_toml(project / FILE, FILE), project)
 
 
 def _plan(document: Mapping[str, object], project: Path) -> Plan:

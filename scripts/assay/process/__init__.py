@@ -15,17 +15,23 @@ chain's child, which speaks on a descriptor of its own and waits to be released.
 
 The parts: ``values`` (limits and results), ``events`` (lines out of bytes, pure), ``pump`` (reads several
 pipes at once), ``posix`` and ``windows`` (start, signal and reap: all that differs), ``stopping`` (the
-order of asking, killing and giving up), ``running`` (``run``), ``pending`` (``spawn``), ``child`` (``Child``)
-and ``strays`` (what left its group).
+order of asking, killing and giving up), ``running`` (``run``), ``promise`` (``Pending``),
+``pending`` (``spawn``), ``child`` (``Child``) and ``strays`` (what left its group).  Each is imported when it
+is first used: who starts nothing does not wait for what starts processes.
 """
 
 from __future__ import annotations
 
-from assay.process.child import CONTROL, EVENTS, Child
-from assay.process.pending import Pending, spawn
-from assay.process.running import run
-from assay.process.strays import Stray, end_strays
-from assay.process.values import Ended, Ending, Event, EventLimits, Finished, Patience
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.process.child import CONTROL, EVENTS, Child
+    from assay.process.pending import spawn
+    from assay.process.promise import Pending
+    from assay.process.running import run
+    from assay.process.strays import Stray, end_strays
+    from assay.process.values import Ended, Ending, Event, EventLimits, Finished, Patience
 
 __all__ = [
     "CONTROL",
@@ -43,3 +49,24 @@ __all__ = [
     "run",
     "spawn",
 ]
+
+_MODULES = {
+    "child": ("CONTROL", "EVENTS", "Child"),
+    "pending": ("spawn",),
+    "promise": ("Pending",),
+    "running": ("run",),
+    "strays": ("Stray", "end_strays"),
+    "values": ("Ended", "Ending", "Event", "EventLimits", "Finished", "Patience"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Return what this package offers under a name (PEP 562).
+
+    Raises:
+        AttributeError: it offers nothing of that name.
+    """
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"assay.process.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

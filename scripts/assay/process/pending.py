@@ -3,33 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Generic, TypeVar
 
+from assay.process.promise import Pending
 from assay.process.running import CAPTURE, run
 from assay.process.values import Finished
-
-T = TypeVar("T")
-
-
-class Pending(Generic[T]):
-    """What is not there yet."""
-
-    def __init__(self, take: Callable[[], T]) -> None:
-        """Take it with ``take``, which waits for it and is called once."""
-        self._take = take
-        self._taken: list[T] = []
-
-    def result(self) -> T:
-        """Wait for it and return it; a later call returns the same.
-
-        Raises:
-            Exception: what ``take`` raises.
-        """
-        if not self._taken:
-            self._taken.append(self._take())
-        return self._taken[0]
 
 
 def spawn(  # noqa: PLR0913  # each option is a bound or a place of its own, all by keyword

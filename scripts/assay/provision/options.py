@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import platform
+import os
 import sys
 from pathlib import Path
 
 MACHINES = ("x86_64", "aarch64")
 """Processors that a wheelhouse can be filled for."""
+
+
+def _machine() -> str:
+    """Return this computer's processor, as ``uname`` and Windows say it."""
+    return os.uname().machine if hasattr(os, "uname") else os.environ.get("PROCESSOR_ARCHITECTURE", "")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="X.Y",
         help="a Python it is for, repeatable (default: this one)",
     )
-    filling.add_argument("--machine", choices=MACHINES, default=platform.machine(), help="for this processor")
+    filling.add_argument("--machine", choices=MACHINES, default=_machine(), help="for this processor")
     filling.add_argument(
         "--no-toolkit", action="store_true", help="leave the CUDA toolkit out: that machine has its own"
     )
