@@ -103,6 +103,12 @@ def chain(session: nox.Session) -> None:
     body.gate(session)
 
 
+@nox.session
+def hosted(session: nox.Session) -> None:
+    """Gate: the chain in a CPython that lives inside one Bun process."""
+    body.gate(session)
+
+
 @nox.session(name="shared-buffers")
 def shared_buffers(session: nox.Session) -> None:
     """Gate: one buffer of Vulkan's on which CUDA computes in place, without a copy."""
@@ -136,6 +142,12 @@ def formatting(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Gate: the types hold, strictly (mypy)."""
+    body.gate(session)
+
+
+@nox.session
+def typescript(session: nox.Session) -> None:
+    """Gate: Bun's side keeps types, lint rules and format (tsc, oxlint, Prettier)."""
     body.gate(session)
 
 
@@ -195,7 +207,7 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def peers(session: nox.Session) -> None:
-    """Install the peers of tests that npm has (needs Node.js)."""
+    """Install what tests and gate `typescript` have from npm (needs Node.js and `nox -s provision`)."""
     body.peers(session)
 
 

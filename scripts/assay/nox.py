@@ -104,8 +104,9 @@ def released(receipts: Path) -> dict[str, str]:
 
 
 def peers(session: nox.Session) -> None:
-    """Install the peers of tests that npm has, from their lock."""
+    """Install what tests and gate ``typescript`` have from npm, from their locks."""
     python(session, "-m", "tests.evidence.peers.install", *session.posargs, isolated=False)
+    python(session, "-m", "tests.hosted.typescript", "--install", isolated=False)
 
 
 def browser(session: nox.Session) -> None:

@@ -24,7 +24,7 @@ def test_a_gate_needs_what_the_table_says() -> None:
     assert needed == {"CUDA_PATH", "PATH"}
     assert {each.name for each in variables.needed(plan_of("provider"))} == {"BUV_RUNTIME_LIB"}
     hosted = {each.name for each in variables.needed(plan_of("hosted"))}
-    assert hosted == {"BUN_PYTHON_LIBPYTHON", "BUN_PYTHON_HOST_LIBRARY"}
+    assert hosted == {"BUN_EXECUTABLE", "BUN_PYTHON_LIBPYTHON", "BUN_PYTHON_HOST_LIBRARY"}
     assert not variables.needed(plan_of("environment"))
 
 

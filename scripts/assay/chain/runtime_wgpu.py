@@ -148,13 +148,16 @@ class Runtime:
 
 
 def open_adapters(wanted: Adapter) -> Sequence[Any]:
-    """Start wgpu with the wanted backend alone and return every adapter of it.
+    """Start wgpu with the wanted backend alone, where it has not been started, and return its adapters.
 
     Raises:
         UnavailableError: wgpu or its library are missing.
     """
     wgpu = load("wgpu")
-    load("wgpu.backends.wgpu_native.extras").set_instance_extras(backends=[NATIVE_BACKENDS[wanted.backend]])
+    extras = load("wgpu.backends.wgpu_native.extras")
+    # a process has one instance for good: opened a second time, it has the backend of the first
+    with contextlib.suppress(RuntimeError):
+        extras.set_instance_extras(backends=[NATIVE_BACKENDS[wanted.backend]])
     adapters: Sequence[Any] = wgpu.gpu.enumerate_adapters_sync()
     return adapters
 

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 from assay.machine import Machine
 from assay.model import Platform
-from assay.selection import HOST_LIBRARY, LIBPYTHON, PROVIDER, SITE_PACKAGES, Selection
+from assay.selection import BUN, HOST_LIBRARY, LIBPYTHON, PROVIDER, SITE_PACKAGES, Selection
 
 if sys.platform != "win32":
     import pwd
@@ -72,7 +72,7 @@ def prefix_of(executable: str | None, platform: Platform) -> str | None:
 
 def _selected(selection: Selection) -> Iterable[tuple[str, str]]:
     """Yield the selected files and folders under the names of their variables."""
-    for variable in (LIBPYTHON, HOST_LIBRARY, PROVIDER):
+    for variable in (LIBPYTHON, HOST_LIBRARY, BUN, PROVIDER):
         path = selection.get(variable)
         if path:
             yield f"${variable}", path

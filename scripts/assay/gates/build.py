@@ -28,6 +28,7 @@ from assay.gates.revision import Revision, copy_tree, read_revision
 from assay.gates.shaders import compile_shader
 from assay.gates.wheelfile import check_wheel_like, read_wheel
 from assay.judge.build import BACKEND, BUILT, GIVEN
+from assay.judge.hosted import ABI_FUNCTIONS
 from assay.model import Facts, Json
 
 EPOCH = 315_532_800
@@ -67,6 +68,7 @@ def observe(context: Context) -> Facts:
         **made,
         **compile_kernels(context),
         **_shader(context),
+        **_host(context),
     }
 
 
@@ -74,6 +76,16 @@ def _shader(context: Context) -> dict[str, Json]:
     """Return the facts of the planned shader, nothing where none is planned."""
     wanted = context.plan.shared_buffers
     return {} if wanted is None else {"shader": compile_shader(context, wanted)}
+
+
+def _host(context: Context) -> dict[str, Json]:
+    """Return the selected host library, kept, with what it exports of its ABI, if there is one."""
+    path = context.selection.host_library
+    if "hosted" not in context.plan.gates or path is None or not Path(path).is_file():
+        return {}
+    exports = context.machine.binary(path).exports
+    kept = context.keep(Path(path), Path(path).name)
+    return {"host": {**kept.to_json(), "exports": sorted(exports & set(ABI_FUNCTIONS)), "path": path}}
 
 
 def _given(context: Context, path: Path) -> dict[str, Json]:

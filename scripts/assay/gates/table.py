@@ -38,6 +38,7 @@ OBSERVE: Mapping[str, Observe] = MappingProxyType(
         "build": _in("build"),
         "installed": _in("installed"),
         "chain": _in("chain"),
+        "hosted": _in("hosted"),
         "shared-buffers": _in("measures", "observe_shared_buffers"),
         "throughput": _in("measures", "observe_throughput"),
         "references": _in("references"),

@@ -26,6 +26,7 @@ from assay.judge.modules import judge_modules
 from assay.judge.reading import MalformedFacts, mapping, objects, text, texts
 from assay.judge.rehearsal import judge_rehearsal
 from assay.judge.results import has_results, judge_results
+from assay.judge.selected import EXECUTABLE
 from assay.judge.tier import derive_tier, judge_tier
 from assay.model import Facts, Finding
 
@@ -49,7 +50,7 @@ def judge(case: Case, facts: Facts) -> tuple[Finding, ...]:
     Raises:
         MalformedFacts: a fact has another type than the gate writes.
     """
-    return tuple(_judge(case, facts))
+    return tuple(judge_process(case, facts, EXECUTABLE))
 
 
 def judge_inner(case: Case, facts: Facts) -> tuple[Finding, ...]:
@@ -66,8 +67,17 @@ def judge_inner(case: Case, facts: Facts) -> tuple[Finding, ...]:
     )
 
 
-def _judge(case: Case, facts: Facts) -> Iterator[Finding]:
-    """Yield the findings: why nothing ran, or else every part's."""
+def judge_process(case: Case, facts: Facts, program: str) -> Iterator[Finding]:
+    """Yield the findings: why nothing ran, or else every part's.
+
+    Args:
+        case: the plan and the run.
+        facts: the child's.
+        program: the variable that names the program of the child's process.
+
+    Raises:
+        MalformedFacts: a fact has another type than the gate writes.
+    """
     if not case.plan.planned_chains(case.platform):
         yield finding("CHAIN-NONE", f"no chain is planned for {case.platform.value}", platform=case.platform)
         return
@@ -81,7 +91,7 @@ def _judge(case: Case, facts: Facts) -> Iterator[Finding]:
     )
     yield from judge_images(case, facts)
     if ended_well(facts) or has_results(facts):
-        yield from judge_loaded(case, facts)
+        yield from judge_loaded(case, facts, program)
         yield from judge_modules(facts)
     yield from judge_device(case, facts, derive_tier(case, facts))
     yield from judge_tier(case, facts)

@@ -23,6 +23,7 @@ from assay.judge.catalogue import finding
 from assay.judge.images import ran_stages
 from assay.judge.owner import Owner, Owners, is_libpython, name_of, owners_of, slashed
 from assay.judge.reading import flag, items, objects, text, texts
+from assay.judge.selected import EXECUTABLE
 from assay.model import Facts, Finding, Platform
 from assay.plan.values import WGPU_NATIVE
 
@@ -106,8 +107,17 @@ def cuda_libraries(mapped: Sequence[Mapped]) -> tuple[Mapped, ...]:
     return tuple(each for each in mapped if is_cuda_library(each.path))
 
 
-def judge_loaded(case: Case, facts: Facts) -> Iterator[Finding]:
-    """Yield what is wrong with the mapped libraries."""
+def judge_loaded(case: Case, facts: Facts, program: str = EXECUTABLE) -> Iterator[Finding]:
+    """Yield what is wrong with the mapped libraries.
+
+    Args:
+        case: the plan and the run.
+        facts: the child's.
+        program: the variable that names the program of the child's process.
+
+    Raises:
+        MalformedFacts: a fact has another type than the gate writes.
+    """
     if not is_seen(facts):
         observed = text(facts, "unseen") or "no mapped file is recorded"
         yield finding("CHAIN-UNSEEN", observed, where=("mapped",), platform=case.platform)
@@ -118,7 +128,7 @@ def judge_loaded(case: Case, facts: Facts) -> Iterator[Finding]:
         yield from _provider(case, facts, mapped)
     yield from _nvrtc(mapped, owners, wanted="nvrtc" in ran)
     yield from _driver(case, facts, mapped, owners)
-    yield from _interpreter(case, mapped)
+    yield from _interpreter(case, mapped, program)
     yield from _unasked(facts, mapped, owners)
 
 
@@ -193,13 +203,13 @@ def _driver(case: Case, facts: Facts, mapped: Sequence[Mapped], owners: Owners) 
         )
 
 
-def _interpreter(case: Case, mapped: Sequence[Mapped]) -> Iterator[Finding]:
-    """Yield where interpreter or libpython are not the bytes that ``environment`` hashed."""
+def _interpreter(case: Case, mapped: Sequence[Mapped], program: str) -> Iterator[Finding]:
+    """Yield where the program or libpython are not the bytes that ``environment`` hashed."""
     selected = case.facts.get("environment", {})
     digests = {each.sha256 for each in mapped if each.sha256}
-    executable = text(selected, "selected.BUN_PYTHON_EXECUTABLE.sha256")
+    executable = text(selected, f"selected.{program}.sha256")
     if executable and executable not in digests:
-        observed = "no mapped file has the digest of the selected interpreter"
+        observed = f"no mapped file has the digest of {program}"
         yield finding("CHAIN-EXECUTABLE-OTHER", observed, expected=f"SHA-256 {executable}")
     libpython = text(selected, "selected.BUN_PYTHON_LIBPYTHON.sha256")
     for each in mapped:

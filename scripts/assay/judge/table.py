@@ -104,6 +104,16 @@ GATES: tuple[GateRow, ...] = (
         deadline_s=300,
     ),
     GateRow(
+        "hosted",
+        "the chain in a CPython that lives inside one Bun process",
+        judges_of("hosted", check="hosted.check"),
+        needs=("environment", "toolkit", "provider", "build"),
+        claim=claim_of("hosted"),
+        platforms=_LINUX,
+        exclusive=Exclusive.GPU,
+        deadline_s=300,
+    ),
+    GateRow(
         "shared-buffers",
         "one buffer of Vulkan's on which CUDA computes in place, without a copy",
         judges_of("shared_buffers", check="shared_buffers.check"),

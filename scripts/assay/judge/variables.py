@@ -55,6 +55,7 @@ VARIABLES = (
         Form.FILE,
         frozenset({"hosted"}),
     ),
+    Variable("BUN_EXECUTABLE", "the Bun that CPython lives in", Form.FILE, frozenset({"hosted"})),
     Variable("PYTHONPATH", "its site-packages", Form.FOLDERS, frozenset({"build", "installed", "chain"})),
     Variable("BUV_RUNTIME_LIB", "the provider", Form.FILE, frozenset({"provider", "chain"}), "provider"),
     Variable("CUDA_PATH", "the toolkit", Form.FOLDER, frozenset({"toolkit", "build", "chain"}), "toolkit"),

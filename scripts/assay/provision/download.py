@@ -15,6 +15,7 @@ from assay.provision.environments import make_tools
 from assay.provision.job import Job, Request, Say, look
 from assay.provision.lockfile import (
     BUILD,
+    HOSTED,
     PYCUDA,
     PYTHONS,
     SELECTION,
@@ -53,7 +54,7 @@ class Wanted:
     @property
     def requirements(self) -> tuple[Requirement, ...]:
         """Return the packages that are downloaded as wheels."""
-        locks = (SELECTION, PYCUDA, BUILD, *([TOOLKIT] if self.toolkit else []))
+        locks = (SELECTION, PYCUDA, BUILD, HOSTED, *([TOOLKIT] if self.toolkit else []))
         return merged(locks, leave_out=[PROJECT])
 
 

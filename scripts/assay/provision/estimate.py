@@ -30,8 +30,8 @@ class Estimate:
         return Estimate(*(getattr(self, part) + getattr(other, part) for part in parts))
 
 
-PACKAGES = Estimate(download=35 * MB, disk=120 * MB, peak=160 * MB, seconds=10)
-"""Environment, NumPy, wgpu, cuda-python and what PyCUDA imports."""
+PACKAGES = Estimate(download=87 * MB, disk=230 * MB, peak=320 * MB, seconds=15)
+"""Environment, NumPy, wgpu, cuda-python, what PyCUDA imports, and Bun."""
 
 TOOLKIT = Estimate(download=195 * MB, disk=510 * MB, peak=710 * MB, seconds=10)
 """The embedded CUDA toolkit."""

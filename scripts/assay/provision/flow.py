@@ -13,6 +13,7 @@ from assay.provision import store as storage
 from assay.provision.built import BuiltWheel
 from assay.provision.environments import Environment, make_environment, make_tools
 from assay.provision.estimate import estimate, require_space, sentence
+from assay.provision.host import provide_host
 from assay.provision.interpreter import require_headers
 from assay.provision.job import Job, Request, Say, look
 from assay.provision.lockfile import BUILD, load_lock, lock_sha256
@@ -53,6 +54,7 @@ def provision(request: Request, say: Say) -> Path:
             _announce(job)
             with storage.making(store):
                 _make(job)
+        provide_host(job)
         _shader_compiler(job)
     return store.file
 

@@ -23,8 +23,8 @@ from assay.files import read_bounded
 
 LOCKS_FOLDER = Path(__file__).parent / "locks"
 
-SELECTION, TOOLKIT, PYCUDA, BUILD = "selection", "toolkit", "pycuda", "build"
-LOCKS = (SELECTION, TOOLKIT, PYCUDA, BUILD)
+SELECTION, TOOLKIT, PYCUDA, BUILD, HOSTED = "selection", "toolkit", "pycuda", "build", "hosted"
+LOCKS = (SELECTION, TOOLKIT, PYCUDA, BUILD, HOSTED)
 """Lock files, in the order in which they are resolved: each keeps the versions of those before it."""
 
 OLDEST_PYTHON = "3.11"

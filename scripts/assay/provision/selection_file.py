@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from assay.provision.compiler import HostCompiler
 from assay.provision.environments import Environment
 from assay.provision.interpreter import Interpreter
 from assay.provision.toolkit import Toolkit
-from assay.selection import EXECUTABLE, LIBPYTHON, PATH, PROVIDER, SITE_PACKAGES, TOOLKIT
+from assay.selection import BUN, EXECUTABLE, HOST_LIBRARY, LIBPYTHON, PATH, PROVIDER, SITE_PACKAGES, TOOLKIT
 
 _PROVIDER = Path("wgpu/resources/libwgpu_native-release.so")
 """Where wgpu keeps its native library (``wgpu.backends.wgpu_native.lib_path``)."""
@@ -47,6 +48,12 @@ def selection_values(
         TOOLKIT: str(toolkit.root),
         PATH: [str(toolkit.nvcc.parent), compiler.folder],
     }
+
+
+def with_host(text: str, library: Path, bun: Path) -> str:
+    """Return a selection file's text that names this host library and this Bun, and no other."""
+    table = tomllib.loads(text)["selection"]
+    return selection_text({**table, HOST_LIBRARY: str(library), BUN: str(bun)})
 
 
 def selection_text(values: Mapping[str, str | Sequence[str]]) -> str:

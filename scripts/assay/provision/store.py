@@ -3,6 +3,7 @@
     .assay/provision.lock     held (not merely there) while one provisions
     .assay/provision.log      commands and output of the last time
     .assay/selection/         the environment; its provision.json is written last: the mark of a whole one
+    .assay/selection/hosted/  Bun and the host library, made anew when what they are made of changes
     .assay/selection.toml     the selection file, whose text is in the mark too
     .assay/previous/          the environment before, set aside while the new one is made
     .assay/scratch/           removed at the end
@@ -17,7 +18,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -183,6 +184,18 @@ def finish(store: Store, mark: Mapping[str, Json], selection_file: str) -> None:
     document = {"schema": f"assay/{KIND}/1", _TEXT: selection_file, **mark}
     write_atomic(store.mark, canonical.dumps(document))
     _write_selection_file(store)
+
+
+def amend(store: Store, change: Callable[[str], str]) -> None:
+    """Change the text of the selection file of the whole selection that is there, in its mark too.
+
+    Raises:
+        StorageError: one cannot be written.
+    """
+    mark = read_mark(store)
+    text = mark.get(_TEXT) if mark else None
+    if mark and isinstance(text, str) and change(text) != text:
+        finish(store, {name: value for name, value in mark.items() if name != _TEXT}, change(text))
 
 
 def _write_selection_file(store: Store) -> None:
