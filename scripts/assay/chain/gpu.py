@@ -22,7 +22,7 @@ _WORD = 8
 
 
 class Gpu:
-    """Both runtimes, open."""
+    """The runtimes, open."""
 
     def __init__(
         self, request: RunRequest, opened: Mapping[str, Runtime], stack: contextlib.ExitStack
@@ -36,7 +36,7 @@ class Gpu:
         """Open the provider and the CUDA device; what was opened is closed where the other cannot be.
 
         Args:
-            wanted: the adapter as a chain's request has it.
+            wanted: the adapter as a chain's request has it, None for CUDA alone.
             architecture: what CUDA is compiled for, such as ``sm_75``.
             ordinal: CUDA's number of the device.
 
@@ -47,7 +47,7 @@ class Gpu:
         request = RunRequest(architecture, "nvcc", ordinal, adapter(wanted, "adapter"), ())
         opened: dict[str, Runtime] = {}
         with contextlib.ExitStack() as stack:
-            for name in (WGSL, CUDA):
+            for name in (WGSL, CUDA) if request.adapter else (CUDA,):
                 opened[name] = opener(name).open(request)
                 stack.callback(opened[name].close)
             return cls(request, opened, stack.pop_all())
@@ -74,5 +74,5 @@ class Gpu:
         return words.to_bytes(self._opened[runtime].run(image, entry, given).values).hex()
 
     def close(self) -> None:
-        """Close both, in the reverse order of opening."""
+        """Close them, in the reverse order of opening."""
         self._stack.close()

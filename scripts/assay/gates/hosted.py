@@ -52,8 +52,12 @@ class _Bun:
     report: Path
 
 
-def observe(context: Context) -> Facts:
+def observe(context: Context, deadlines: Deadlines | None = None) -> Facts:
     """Return the facts of one Bun process.
+
+    Args:
+        context: the gate's view of the run.
+        deadlines: of the child's events, the usual ones where None.
 
     Raises:
         GateError: a source cannot be read, or a part of assay is not installed whole.
@@ -69,7 +73,9 @@ def observe(context: Context) -> Facts:
         context.plan, context.plan_digest, context.platform, context.nonce, context.challenge, context.facts
     )
     hosted = replace(setup, argv=bun.argv, environment=_environment(context, setup))
-    facts = observe_child(context, hosted, make_request(context, case), probes_of(context), Deadlines())
+    facts = observe_child(
+        context, hosted, make_request(context, case), probes_of(context), deadlines or Deadlines()
+    )
     return {**facts, "hosted": _hosted(context, bun)}
 
 

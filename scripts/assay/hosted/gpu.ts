@@ -14,7 +14,7 @@ import type { Json, Python } from "./python";
 export interface GpuOptions {
   /** The chain package: a zip or folder that Python imports it from. */
   readonly chain: string;
-  /** Which adapter of wgpu is wanted; no other is taken. */
+  /** Which adapter of wgpu is wanted; no other is taken. Null for CUDA alone. */
   readonly adapter: Json;
   /** What CUDA is compiled for. */
   readonly architecture?: string;
