@@ -229,10 +229,15 @@ def _ended(facts: Facts, told: Facts) -> Iterator[Finding]:
 def claim(case: Case, facts: Facts) -> str:
     """Return what a passed gate establishes."""
     try:
-        bun, python = mapping(facts, "hosted.steps.bun"), mapping(facts, "hosted.steps.python")
-        closed = mapping(facts, "hosted.steps.closed")
+        return _claim(case, facts)
     except MalformedFacts:
         return "nothing: its facts are malformed"
+
+
+def _claim(case: Case, facts: Facts) -> str:
+    """Return the claim's sentence."""
+    bun, python = mapping(facts, "hosted.steps.bun"), mapping(facts, "hosted.steps.python")
+    closed = mapping(facts, "hosted.steps.closed")
     selected = mapping(case.facts.get("environment", {}), "selected")
     sha256 = text(mapping(selected, BUN), "sha256")
     return (
