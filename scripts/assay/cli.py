@@ -9,6 +9,7 @@ bundle.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 from typing import NoReturn
@@ -26,6 +27,7 @@ def main(argv: list[str] | None = None) -> int:
         code = _run(arguments)
         if sys.stdout is not None:
             sys.stdout.flush()
+        gc.freeze()  # all goes with the process: at its end nothing is looked through once more
     except BrokenPipeError:
         sys.stderr.close()
         return 141

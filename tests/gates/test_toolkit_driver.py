@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.gates.toolkit_driver import has_driver, windows_version
+from assay.gates.driver_signs import has_driver
+from assay.gates.toolkit_driver import windows_version
 from tests.machines.building import Builder
 
 NVRM = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\n"

@@ -12,17 +12,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from assay.errors import SelectionError
 from assay.files import storage_errors
 from assay.gates.childtools import LoaderFolders, loader_folders
-from assay.gates.childzip import ChildZip, make_child_zip
 from assay.gates.context import Context
 from assay.judge.injection import brings_code, changes_loading
 from assay.judge.reading import text
 from assay.model import Platform
 from assay.plan.values import WGPU_NATIVE
 from assay.selection import EXECUTABLE, SITE_PACKAGES, Selection
+
+if TYPE_CHECKING:
+    from assay.gates.childzip import ChildZip
 
 FLAGS = ("-s", "-B")
 """No user site-packages; no bytecode written.  The empty cache prefix keeps old bytecode from being read."""
@@ -145,6 +148,8 @@ def prepare_child(
         GateError: the chain package is not installed whole.
         StorageError: a folder or file cannot be written.
     """
+    from assay.gates.childzip import make_child_zip  # noqa: PLC0415  # what only sees a child's view makes none
+
     folders = ChildFolders.below(context.scratch / name)
     for folder in folders.all():
         with storage_errors("make", folder):

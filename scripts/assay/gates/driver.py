@@ -9,7 +9,8 @@ from collections.abc import Callable
 from importlib import import_module
 
 from assay.gates.context import Context
-from assay.model import Facts
+from assay.gates.driver_signs import bare_facts, has_signs
+from assay.model import Facts, Platform
 
 
 def observe(context: Context) -> Facts:
@@ -17,6 +18,8 @@ def observe(context: Context) -> Facts:
 
     Only this platform's module is imported, ``driver_<platform>`` with ``observe_<platform>``.
     """
+    if context.platform is Platform.LINUX and not has_signs(context.machine):
+        return bare_facts(context.machine)
     name = context.platform.value
     observer: Callable[[Context], Facts] = getattr(
         import_module(f"assay.gates.driver_{name}"), f"observe_{name}"

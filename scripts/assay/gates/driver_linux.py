@@ -5,61 +5,34 @@ The facts are described in ``assay.judge.driver_linux``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from assay.gates.childview import child_view
 from assay.gates.context import Context
 from assay.gates.driver_live import live_facts
+from assay.gates.driver_signs import NO_DISK, container_facts, has_driver, module_facts
 from assay.gates.probes import probes_of
-from assay.gates.toolkit_driver import has_driver
 from assay.machine import Machine, driverfiles, kernellog, kernelmodules, nvidia, pci
 from assay.model import Facts, Json
 
-_MEMORY = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-"""A container's limit: of cgroup v2 and of v1 (the kernel's cgroup-v2 and cgroup-v1 documentation)."""
-
-_UNLIMITED = 1 << 60
-"""Bytes; cgroup v1 writes "no limit" as the largest multiple of a page."""
-
-_NO_LIBRARIES: Facts = {"copies": [], "loaded": {}, "private": {}, "shell": {}}
-_NO_LOG: Facts = {"events": [], "problems": [], "sources": []}
-_NO_DISK: Facts = {"blacklists": [], "built": [], "others": [], "sources": []}
-
 
 def observe_linux(context: Context) -> Facts:
-    """Return the facts of a native Linux; without GPU and driver little is read, and nobody asked."""
+    """Return the facts of a native Linux that shows a driver, a GPU or a device node."""
     machine = context.machine
-    loaded, gpus = has_driver(machine), pci.gpus(machine)
-    signs = loaded or bool(gpus) or bool(nvidia.device_nodes(machine))
-    module = module_facts(machine)
+    loaded, gpus, module = has_driver(machine), pci.gpus(machine), module_facts(machine)
     live = live_facts(context, probes_of(context), driver=loaded)
     version = str(module["version"])
     return {
         "container": container_facts(machine),
         "devices": [{"bus": gpu.bus, "device": f"{gpu.device:04x}", "driver": gpu.driver} for gpu in gpus],
-        "firmware": _firmware(machine) if signs else {"roots": [], "versions": {}},
+        "firmware": _firmware(machine),
         "gpus": _gpus(machine),
-        "kernel": _kernel(machine) if signs else {"lockdown": "", "release": "", "secure_boot": None},
-        "libraries": library_facts(context, version) if signs else _NO_LIBRARIES,
-        "log": _log(machine) if signs else _NO_LOG,
-        "module": {**module, "disk": _disk(machine) if signs and not loaded else _NO_DISK},
+        "kernel": _kernel(machine),
+        "libraries": library_facts(context, version),
+        "log": _log(machine),
+        "module": {**module, "disk": _disk(machine) if not loaded else NO_DISK},
         "nodes": [
             _node(node) for node in nvidia.device_nodes(machine)
         ],  # a driver makes some when it is asked
         **live,
-    }
-
-
-def module_facts(machine: Machine) -> dict[str, Json]:
-    """Return the loaded kernel module: version, flavour, and the version of each module that is there."""
-    module, versions = nvidia.kernel_module(machine), nvidia.module_versions(machine)
-    stated = versions.get("nvidia", "")
-    return {
-        "flavour": module.flavour,
-        "loaded": sorted({*versions, *({*nvidia.loaded_modules(machine)} & {*nvidia.MODULES})}),
-        "problem": module.problem[:300],
-        "version": module.version or (stated if nvidia.VERSION.fullmatch(stated) else ""),
-        "versions": dict(versions),
     }
 
 
@@ -157,25 +130,3 @@ def _alive(machine: Machine, pid: str) -> bool | None:
     if machine.virtualisation.container or not machine.is_dir("/proc/1"):
         return None
     return machine.is_dir(f"/proc/{pid}")
-
-
-def container_facts(machine: Machine) -> Facts:
-    """Return the kind of container, what it was asked to be given of the GPU, and its memory in bytes."""
-    visible, capabilities = (
-        machine.env.get(name) for name in ("NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES")
-    )
-    return {
-        "capabilities": capabilities,
-        "kind": machine.virtualisation.container,
-        "memory_limit": _memory_limit(machine, _MEMORY),
-        "visible": visible,
-    }
-
-
-def _memory_limit(machine: Machine, files: Sequence[str]) -> int | None:
-    """Return the limit in bytes, None where there is none."""
-    for path in files:
-        said = machine.peek(path, 4096).text.strip()
-        if said.isascii() and said.isdigit() and int(said[:19]) < _UNLIMITED:
-            return int(said[:19])
-    return None

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from assay.gates.context import Context
 from assay.gates.driver_live import live_facts
+from assay.gates.driver_signs import has_driver
 from assay.gates.probes import probes_of
-from assay.gates.toolkit_driver import has_driver, windows_version
+from assay.gates.toolkit_driver import windows_version
 from assay.machine import Machine
 from assay.model import Facts, Json
 

@@ -9,10 +9,10 @@ import re
 
 from assay.errors import StorageError
 from assay.gates.context import Context
-from assay.gates.driver_linux import container_facts, library_facts, module_facts
+from assay.gates.driver_linux import library_facts
 from assay.gates.driver_live import live_facts
+from assay.gates.driver_signs import container_facts, has_driver, module_facts
 from assay.gates.probes import probes_of
-from assay.gates.toolkit_driver import has_driver
 from assay.judge.marks import DXG, WSL_LIBRARIES
 from assay.machine import Machine, kernelmodules
 from assay.model import Facts

@@ -10,9 +10,9 @@ import re
 from assay.gates.childview import child_view
 from assay.gates.context import Context
 from assay.gates.distributions import distributions_in
+from assay.gates.driver_signs import has_driver
 from assay.gates.files import binary_facts, machine_facts, record
 from assay.gates.probes import Probes, probes_of
-from assay.gates.toolkit_driver import has_driver
 from assay.judge.selected import FILE
 from assay.machine import Machine
 from assay.machine.loader import find_library, resolve_needed

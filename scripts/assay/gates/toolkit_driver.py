@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from assay.errors import StorageError
 from assay.gates.childtools import DRIVER, STUBS
 from assay.gates.context import Context
+from assay.gates.driver_signs import WINDOWS_DRIVER, has_driver
 from assay.gates.layout import Toolkit, literal, origin_of
 from assay.gates.probes import Probes, Said
 from assay.machine import Machine, nvidia
@@ -20,10 +21,6 @@ from assay.plan.versions import release
 
 NVML_DEADLINE_S = 20.0
 """Seconds for NVML: a healthy one takes one, and a hung one takes for ever."""
-
-WINDOWS_DRIVER = r"C:\Windows\System32\nvcuda.dll"
-
-_WSL_DRIVER = "/usr/lib/wsl/lib/libcuda.so.1"
 
 
 def driver_facts(context: Context, probes: Probes) -> dict[str, Json]:
@@ -37,16 +34,6 @@ def driver_facts(context: Context, probes: Probes) -> dict[str, Json]:
         "driver": _driver(machine, said),
         "nvml": {"asked": said.asked, "problem": said.problem[:500], "silent": said.silent},
     }
-
-
-def has_driver(machine: Machine) -> bool:
-    """Say whether an NVIDIA driver is there: a loaded kernel module, or the library of Windows or WSL."""
-    if machine.platform is Platform.WINDOWS:
-        return machine.is_file(WINDOWS_DRIVER)
-    if machine.platform is Platform.WSL:
-        return machine.exists(_WSL_DRIVER)
-    module = nvidia.kernel_module(machine)
-    return not module.problem or bool(nvidia.module_versions(machine).get("nvidia"))
 
 
 def _driver(machine: Machine, said: Said) -> Facts:

@@ -201,6 +201,7 @@ def check(case: Case, facts: Facts) -> None:
     Raises:
         MalformedFacts: something is not recorded.
     """
+    claim(case, facts)  # raises where a fact that it names is malformed
     there(facts, "driver", "machine.libc", "machine.os")
     filled(facts, "machine.arch")
     if case.platform is not Platform.WINDOWS:

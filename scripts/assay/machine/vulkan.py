@@ -12,12 +12,14 @@ Manifest File Format"), ``LoaderLayerInterface.md`` ("Layer Manifest File Format
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from assay.errors import StorageError
+from assay.judge.vulkan_drivers import NVIDIA, OTHER, SOFTWARE
 from assay.model import Json
 
 if TYPE_CHECKING:
@@ -36,6 +38,10 @@ NIXOS = "/run/opengl-driver/share"
 """What NixOS builds its loader with in the place of ``/etc``."""
 
 MISSING = "it is not there"
+
+_NVIDIA = re.compile(r"lib(?:GLX|EGL)_nvidia\.so")
+_SOFTWARE = ("libvulkan_lvp", "libvk_swiftshader")
+"""Beginnings of the libraries of Mesa's lavapipe and of SwiftShader, which compute on the processor."""
 
 MAX_MANIFESTS = 100
 MANIFEST_LIMIT = 1 << 20
@@ -100,6 +106,14 @@ def data_folders(machine: Machine) -> tuple[str, ...]:
         *(machine.getenv("XDG_DATA_DIRS") or "/usr/local/share:/usr/share").split(":"),
     )
     return tuple(dict.fromkeys(place.rstrip("/") or "/" for place in places if place))
+
+
+def kind_of(manifest: Manifest) -> str:
+    """Return whose driver a manifest names: its library tells, or its file name where it names none."""
+    name = manifest.library.rpartition("/")[2]
+    if _NVIDIA.match(name) or (not name and "nvidia" in manifest.path.rpartition("/")[2].lower()):
+        return NVIDIA
+    return SOFTWARE if name.startswith(_SOFTWARE) else OTHER
 
 
 def _listed(machine: Machine, variable: str) -> tuple[tuple[str, str], ...]:
