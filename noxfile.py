@@ -167,6 +167,12 @@ def report(session: nox.Session) -> None:
 
 
 @nox.session
+def diagnose(session: nox.Session) -> None:
+    """Say what is wrong with this machine or a described one, the cause first (`-- --root DIR`)."""
+    body.assay(session, "diagnose", *session.posargs)
+
+
+@nox.session
 def bundle(session: nox.Session) -> None:
     """Finish a run that was cut short into a bundle, undecided."""
     body.assay(session, "bundle", *session.posargs)

@@ -129,6 +129,7 @@ def test_it_verifies_on_a_python_that_has_nothing_and_asks_for_nothing(pyz: Path
         (["show", str(NEWEST / "qualified.tar")], 0),
         (["compare", str(NEWEST / "qualified.tar"), str(NEWEST / "undecided.tar")], 1),
         (["compare", str(NEWEST / "undecided.tar"), str(NEWEST / "undecided.tar")], 0),
+        (["explain", "PROVIDER-DIGEST"], 0),
         (["verify", "absent.tar"], 2),
         (["verify"], 2),
     ],
@@ -142,7 +143,7 @@ def test_every_reading_command_works_in_it(
 
 
 COMMANDS = set(re.findall(r"^    ([a-z]+)(?: |$)", arguments._parser().format_help(), re.MULTILINE))  # noqa: SLF001  # all
-READING = {"verify", "show", "compare", "release", "bundle", "zip"}
+READING = {"verify", "show", "compare", "release", "bundle", "zip", "explain"}
 RUNNING = {"qualify": (), "rehearse": (), "gate": ("lint",), "diagnose": (), "provision": ()}
 WANTING = {
     "report": (str(NEWEST / "qualified.tar"), "-o", "page.html"),

@@ -93,6 +93,12 @@ def _add_diagnose(parser: argparse.ArgumentParser) -> None:
     _add_json(parser)
 
 
+def _add_explain(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``explain``."""
+    parser.add_argument("id", nargs="?", metavar="ID", help="a finding's id (default: list all)")
+    _add_json(parser)
+
+
 def _add_project(parser: argparse.ArgumentParser) -> None:
     """Add the project's folder."""
     parser.add_argument(
@@ -163,6 +169,7 @@ _COMMANDS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...
     ("rehearse", "run everything on the CPU, or one gate or chain; qualifies nothing", _add_rehearse),
     ("gate", "run one gate and those it needs; an outcome, no verdict", _add_gate),
     ("diagnose", "say what is wrong with a machine, the cause first", _add_diagnose),
+    ("explain", "say what a finding means and what to do about it", _add_explain),
     ("verify", "check a bundle, trusting nothing in it", _add_verify),
     ("show", "print what a bundle says, after verifying it", _add_show),
     ("report", "render what a bundle says as a page, after verifying it", _add_report),

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from assay.errors import AssayError, StorageError
 from assay.files import read_bounded, write_atomic
+from assay.judge.catalogue import CATALOGUE
 from assay.judge.row import EVERY_PLATFORM, EVERY_TIER, GateRow
 from assay.judge.table import GATES, rows
 from assay.judge.variables import VARIABLES
@@ -60,6 +61,7 @@ def sections(plan: Plan, noxfile: str) -> Mapping[str, str]:
     return {
         "sessions": _table(("session", "what it does"), sessions(noxfile)),
         "gates": _table(("gate", "what it shows", "needs", "applies"), gates(plan)),
+        "findings": _table(("finding", "severity", "what it says"), findings()),
         "variables": _table(("variable", "names", "needed by"), variables()),
         "by hand": f"```sh\n# by hand: BUNDLE is the path of the bundle\n{BY_HAND}```\n",
         "proves": "".join(f"{_bullet(paragraph)}\n" for paragraph in PROVES),
@@ -102,6 +104,12 @@ def _where(row: GateRow) -> str:
     platforms = "" if row.platforms == EVERY_PLATFORM else ", ".join(sorted(row.platforms))
     tiers = "" if row.tiers == EVERY_TIER else ", ".join(sorted(row.tiers))
     return "; ".join(part for part in (platforms, tiers) if part) or "everywhere"
+
+
+def findings() -> Iterator[tuple[str, str, str]]:
+    """Yield id, severity and title of each finding, in the catalogue's order."""
+    for entry in CATALOGUE.values():
+        yield f"`{entry.id}`", entry.severity.value, entry.title
 
 
 def variables() -> Iterator[tuple[str, str, str]]:

@@ -32,7 +32,14 @@ DRIVER = {
     "version": "580.159.04",
 }
 DEVICE = {"driver_info": "580.159.04", "name": "NVIDIA H200", "vendor": 0x10DE}
-NOT_ASKED: dict[str, Any] = {"asked": False, "code": None, "facts": {}, "problem": "", "reason": "", "silent": False}
+NOT_ASKED: dict[str, Any] = {
+    "asked": False,
+    "code": None,
+    "facts": {},
+    "problem": "",
+    "reason": "",
+    "silent": False,
+}
 FACTS: dict[str, Any] = {
     "child": {"manifests": [MANIFEST], "override": "", "variables": {}},
     "container": {"capabilities": None},
