@@ -3,7 +3,7 @@
 A description is an object with any of these keys; those of the parts that it stands ``on`` come first::
 
     about       one sentence
-    on          names of files in ``parts``, or ``healthy/<name>``: what this machine is made of
+    on          names of files in ``parts``, or ``healthy/<name>`` or ``faults/<name>``: what it is made of
     driver      keywords of ``build_driver.Driver``, a native Linux driver; those of all layers are merged,
                 and it is added where the first one names it
     links, folders, files, programs, elf, pe, sparse, remove
@@ -78,8 +78,18 @@ def expected(kind: str, name: str) -> tuple[dict[str, list[str]], list[str]]:
 
 def build(kind: str, name: str, folder: Path) -> Described:
     """Build a machine below ``folder``."""
+    return _built(name, _layers(kind, name), folder)
+
+
+def build_layer(name: str, layer: Mapping[str, Any], folder: Path) -> Described:
+    """Build a machine below ``folder`` that no file describes: ``layer`` has a description's form."""
+    return _built(name, _on(layer), folder)
+
+
+def _built(name: str, layers: list[dict[str, Any]], folder: Path) -> Described:
+    """Build a machine out of layers, the deepest first."""
     builder, merged, plan = Builder(folder), dict[str, Any](), plan_table()
-    for layer in _with_driver(_layers(kind, name)):
+    for layer in _with_driver(layers):
         unknown = set(layer) - _KEYS
         assert not unknown, f"{name}: unknown keys {unknown}"
         _add(builder, layer)
@@ -103,12 +113,16 @@ def build(kind: str, name: str, folder: Path) -> Described:
 
 def _layers(kind: str, name: str) -> list[dict[str, Any]]:
     """Return a description and all that it stands on, the deepest first, each once."""
-    layer: dict[str, Any] = json.loads((HERE / kind / f"{name}.json").read_text(encoding="utf-8"))
+    return _on(json.loads((HERE / kind / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def _on(layer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a layer and all that it stands on, as ``_layers`` does."""
     found: list[dict[str, Any]] = []
     for below in layer.get("on", []):
         where, _, part = below.rpartition("/")
         found += [each for each in _layers(where or "parts", part) if each not in found]
-    return [*found, layer]
+    return [*found, dict(layer)]
 
 
 def _with_driver(layers: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -118,6 +118,7 @@ def _cause_json(cause: Cause) -> dict[str, Json]:
     """Return a cause with what follows from it."""
     return {
         **_found_json(Found(cause.finding, cause.gates)),
+        "again": [_found_json(each) for each in cause.again],
         "blocked": list(cause.blocked),
         "explains": [_found_json(each) for each in cause.consequences],
     }
@@ -169,6 +170,7 @@ def cause_lines(number: int, cause: Cause) -> Iterator[str]:
         ("where", (", ".join(finding.where),)),
         ("reference", (entry.reference,)),
         ("gates", (", ".join(cause.gates),)),
+        ("again", tuple(each.finding.observed for each in cause.again)),
         ("explains", tuple(_consequence(each) for each in cause.consequences)),
         ("blocks", (", ".join(cause.blocked),)),
     )

@@ -3,13 +3,13 @@
 What follows from what is authored in the catalogue (``Entry.explains``) and holds transitively, also through
 findings that are not there; a gate that could not run follows from what kept it from running.  A finding
 without any of its causes stands on its own.  One that has several goes under the first of them, in the order
-of the causes, so that each finding stands exactly once.
+of the causes, so that each finding stands exactly once.  Findings of one id are one cause, seen repeatedly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.model import Finding, Severity
 
@@ -34,19 +34,21 @@ class Cause:
     Attributes:
         finding: what was found.
         gates: the gates that it came from.
+        again: the same finding of something else, in the order in which they were found.
         consequences: the findings that follow from it, in the order in which they were found.
         blocked: the gates that could not run for it, in the gates' order.
     """
 
     finding: Finding
     gates: tuple[str, ...]
+    again: tuple[Found, ...] = ()
     consequences: tuple[Found, ...] = ()
     blocked: tuple[str, ...] = ()
 
     @property
     def severity(self) -> Severity:
         """Return the worst severity of the cause and what follows from it."""
-        every = (self.finding, *(each.finding for each in self.consequences))
+        every = (self.finding, *(each.finding for each in (*self.again, *self.consequences)))
         return min((each.severity for each in every), key=_RANK.__getitem__)
 
 
@@ -109,17 +111,18 @@ def _shared_out(
     waiting, left = list(roots), [each for each in found if each not in roots]
     while waiting:
         root = min(waiting, key=lambda each: _weight(each, left, follows))
-        waiting.remove(root)
+        again = tuple(each for each in waiting if each is not root and each.finding.id == root.finding.id)
+        waiting = [each for each in waiting if each is not root and each not in again]
         own = tuple(each for each in left if each.finding.id in follows[root.finding.id])
         left = [each for each in left if each not in own]
-        yield Cause(root.finding, root.gates, own)
+        yield Cause(root.finding, root.gates, again, own)
 
 
 def _with_blocked(causes: Iterator[Cause], blocked: Explains) -> Iterator[Cause]:
     """Yield the causes with the gates that could not run for them; a gate goes under its first cause."""
     left = dict.fromkeys(blocked)
     for cause in causes:
-        seen = {*cause.gates, *(gate for each in cause.consequences for gate in each.gates)}
+        seen = {*cause.gates, *(gate for each in (*cause.again, *cause.consequences) for gate in each.gates)}
         own = tuple(gate for gate in left if seen & _reached(gate, blocked))
         left = {gate: None for gate in left if gate not in own}
-        yield Cause(cause.finding, cause.gates, cause.consequences, own)
+        yield replace(cause, blocked=own)

@@ -90,7 +90,13 @@ def _toolset(case: Case, facts: Facts, family: str, version: str, described: str
         others = texts(facts, "msvc.toolsets")
         has = f"; installed: {', '.join(others)}" if others else ""
         observed, expected = f"{described}{has}", f"MSVC toolset {wanted}"
-        yield finding("TOOLKIT-MSVC-TOOLSET", observed, expected=expected, platform=case.platform)
+        yield finding(
+            "TOOLKIT-MSVC-TOOLSET",
+            observed,
+            expected=expected,
+            where=("compiler", "msvc.toolsets"),
+            platform=case.platform,
+        )
 
 
 def _no_compiler(case: Case, facts: Facts, why: str = "") -> Finding:

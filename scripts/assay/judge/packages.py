@@ -72,7 +72,12 @@ def judge_packages(case: Case, facts: Facts) -> Iterator[Finding]:
     for name, specifier in sorted(wanted(case).items()):
         expected = f"{name} {specifier}".rstrip()
         if name not in found:
-            yield finding("ENVIRONMENT-PACKAGE-MISSING", f"{name} is not installed", expected=expected)
+            yield finding(
+                "ENVIRONMENT-PACKAGE-MISSING",
+                f"{name} is not installed",
+                expected=expected,
+                where=("packages",),
+            )
         elif specifier and not satisfies(found[name], specifier):
             observed = f"{name} {found[name]}"
             yield finding(

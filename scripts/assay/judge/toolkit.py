@@ -61,7 +61,7 @@ def judge(case: Case, facts: Facts) -> tuple[Finding, ...]:
         *compiler.judge_host(case, facts),
         *toolkit_driver.judge_driver(case, facts),
         *toolkit_driver.judge_architectures(case, facts),
-        *toolkit_driver.judge_libcuda(facts),
+        *toolkit_driver.judge_libcuda(case, facts),
     )
 
 
@@ -77,7 +77,7 @@ def _folder(case: Case, facts: Facts) -> Iterator[Finding]:
     """Yield why there is no toolkit to look at."""
     path, state = text(facts, "folder.path"), text(facts, "folder.state")
     if not state:
-        yield finding("TOOLKIT-NONE", "CUDA_PATH is not set")
+        yield finding("TOOLKIT-NONE", "CUDA_PATH is not set", where=("CUDA_PATH",))
     elif flag(facts, "folder.quoted"):
         observed = "CUDA_PATH begins or ends with a quotation mark"
         yield finding("TOOLKIT-QUOTED", observed, where=("folder",), platform=case.platform)
@@ -173,7 +173,7 @@ def _planned_version(case: Case, facts: Facts) -> Iterator[Finding]:
     wanted, version = case.plan.versions.get(case.platform, {}).get("cuda"), text(facts, "version")
     if wanted and not satisfies(version, wanted):
         observed = f"CUDA {version or 'of an unknown version'} in {text(facts, 'origin')}"
-        yield finding("TOOLKIT-VERSION", observed, expected=f"CUDA {wanted}")
+        yield finding("TOOLKIT-VERSION", observed, expected=f"CUDA {wanted}", where=("version",))
 
 
 def _processor(facts: Facts) -> Iterator[Finding]:

@@ -76,18 +76,22 @@ def judge_architectures(case: Case, facts: Facts) -> Iterator[Finding]:
     missing = [name for name in case.plan.architectures if name.removeprefix("sm_") not in built]
     if missing:
         observed = f"CUDA {toolkit} does not build for {', '.join(missing)}"
-        yield finding("TOOLKIT-PLAN-ARCHITECTURE", observed, expected=f"one of {', '.join(built)}")
+        expected = f"one of {', '.join(built)}"
+        yield finding("TOOLKIT-PLAN-ARCHITECTURE", observed, expected=expected, where=("architectures",))
 
 
-def judge_libcuda(facts: Facts) -> Iterator[Finding]:
-    """Yield that a stub would be loaded in the driver's place, by the children or from this shell."""
+def judge_libcuda(case: Case, facts: Facts) -> Iterator[Finding]:
+    """Yield that a stub would be loaded in the driver's place, by the children or from this shell.
+
+    A diagnosis is of the machine as this shell has it, so there it is no matter who is kept from the stub.
+    """
     child, shell = mapping(facts, "libcuda.child"), mapping(facts, "libcuda.shell")
+    from_shell = get(facts, "libcuda.shell") is not None and is_stub(shell)
     if is_stub(child):
         yield finding("TOOLKIT-STUB", f"{text(child, 'path')} would be loaded", where=(text(child, "path"),))
-    elif get(facts, "libcuda.shell") is not None and is_stub(shell):
-        yield finding(
-            "TOOLKIT-STUB-KEPT-OUT", f"{text(shell, 'path')} would be loaded", where=(text(shell, "path"),)
-        )
+    elif from_shell:
+        entry = "TOOLKIT-STUB" if case.diagnosis else "TOOLKIT-STUB-KEPT-OUT"
+        yield finding(entry, f"{text(shell, 'path')} would be loaded", where=(text(shell, "path"),))
 
 
 def is_stub(library: Facts) -> bool:

@@ -100,7 +100,7 @@ _MODULE = (
         "read what the kernel's log says of the GPU (NVRM): an unsupported GPU, the module's other "
         "flavour, or another driver that has it",
         f"{_README}, Common Problems",
-        explains=("DRIVER-NODE-MISSING", *DEAD),
+        explains=("DRIVER-FIRMWARE-UNSEEN", "DRIVER-NODE-MISSING", *DEAD),
     ),
     Entry(
         "DRIVER-GPU-LEFT-OUT",
@@ -160,6 +160,7 @@ _MODULE = (
         "a whole version in /proc/driver/nvidia/version or /sys/module/nvidia/version",
         "restart the machine; if it stays so, reinstall the driver",
         f"{_README}, Using the /proc File System Interface",
+        explains=WITHOUT_DRIVER,
     ),
     Entry(
         "DRIVER-MODULES-MIXED",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assay.judge.catalogue.driver_live import NO_CUDA
 from assay.judge.catalogue.entry import Entry
 from assay.model import Platform, Severity
 
@@ -63,6 +64,7 @@ ENTRIES = (
         "every part from the selected toolkit, of one version",
         "select one complete toolkit, and remove the other one's packages (nvidia-cuda-* wheels) or folders",
         _ONE,
+        explains=("TOOLKIT-BUILTINS", "TOOLKIT-VERSION"),
     ),
     Entry(
         "TOOLKIT-SHADOWED",
@@ -203,6 +205,7 @@ ENTRIES = (
         "the driver's own libcuda: a stub is for linking and answers every call with error 34",
         "remove the toolkit's stubs folder from the loader's configuration and from LD_LIBRARY_PATH",
         "CUDA Driver API: CUDA_ERROR_STUB_LIBRARY",
+        explains=("DRIVER-LIBRARY-SHADOWED", "DRIVER-LIBRARY-UNTOLD", "DRIVER-USERSPACE-MIXED", *NO_CUDA),
     ),
     Entry(
         "TOOLKIT-STUB-KEPT-OUT",
