@@ -218,6 +218,12 @@ def peers(session: nox.Session) -> None:
 
 
 @nox.session
+def cross(session: nox.Session) -> None:
+    """Compile the host library for AArch64 and Windows (needs Debian's cross compilers)."""
+    body.python(session, "-m", "tests.hosted.cross", isolated=False)
+
+
+@nox.session
 def browser(session: nox.Session) -> None:
     """Look at pages of reports in a real browser (needs Chromium and `nox -s peers`)."""
     body.browser(session)

@@ -11,8 +11,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from assay.model import Platform
+from assay.selection import resolve_selection
 from tests.bench.engine import engine_share
 from tests.bench.evidence import evidence_lines
+from tests.bench.hosted import hosted_lines
 from tests.bench.kernels import kernel_lines
 from tests.bench.measure import Line, table
 from tests.bench.rehearse import inner_loop, second_rehearsal
@@ -29,6 +32,7 @@ def main() -> int:
         lines += evidence_lines(Path(folder))
         lines += report_lines(PROJECT, Path(folder))
         lines += kernel_lines(PROJECT, Path(folder))
+        lines += hosted_lines(resolve_selection({}, PROJECT, None, Platform.LINUX), Path(folder))
         lines += [inner_loop(PROJECT, Path(folder)), second_rehearsal(PROJECT)]
     sys.stdout.write(table(lines))
     return 1 if any(line.missed for line in lines) else 0

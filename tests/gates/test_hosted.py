@@ -20,7 +20,7 @@ from tests.chain.support import compile_driver
 from tests.conftest import PROJECT
 from tests.gates.running import bench
 from tests.gates.test_chain_real import plan_of
-from tests.hosted.native import compile_library
+from tests.hosted.native import library_of
 from tests.judge.chainfacts import CASE
 
 SOON = Deadlines(after={"": 3.0}, rest=30.0, end=3.0)
@@ -117,7 +117,7 @@ def test_a_selection_without_a_part_is_unavailable(
 def test_a_host_library_of_another_abi_is_named_as_such(
     selection: Selection, tmp_path: Path, source: str, said: str
 ) -> None:
-    library = compile_library(source, tmp_path / "libother.so")
+    library = library_of(source, tmp_path / "libother.so")
     _, found = seen(selection, tmp_path, {HOST: str(library)})
     assert "HOSTED-LIBRARY-ABI" in ids(found)
     assert any(said in each.observed for each in found)
@@ -142,7 +142,7 @@ def test_a_wrong_libpython_is_named(
     selection: Selection, tmp_path: Path, source: str | None, said: str
 ) -> None:
     library = tmp_path / "libpython3.so"
-    library = compile_library(source, library) if source else library
+    library = library_of(source, library) if source else library
     _, found = seen(selection, tmp_path, {LIBPYTHON: str(library)})
     assert "HOSTED-LIBPYTHON" in ids(found)
     assert any(said in each.observed for each in found)

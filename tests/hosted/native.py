@@ -1,18 +1,15 @@
-"""Shared libraries made for tests, with the C compiler that the selection was made with."""
+"""Shared libraries made for tests from C text."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
+from tests.chain.support import compile_library
 
-def compile_library(source: str, target: Path, *options: str) -> Path:
+
+def library_of(text: str, target: Path) -> Path:
     """Compile C text into a shared library and return it."""
-    text = target.with_suffix(".c")
-    text.write_text(source)
-    compiler = shutil.which("gcc") or shutil.which("cc")
-    assert compiler is not None, "no C compiler on PATH"
-    argv = [compiler, "-shared", "-fPIC", *options, "-o", str(target), str(text)]
-    subprocess.run(argv, check=True, capture_output=True)  # noqa: S603  # words are the test's
+    source = target.with_suffix(".c")
+    source.write_text(text)
+    compile_library(source, target)
     return target

@@ -5,8 +5,8 @@
 
     evaluate [expression, {name: value}]        the value of an expression
     execute  [statements, {name: value}]        null
-    call     ["module:name.of.function", [argument, …], {name: argument}]
-    end      []                                 {"unraisable": [exception, …]}
+    call     ["module:name.of.function", [argument, ...], {name: argument}]
+    end      []                                 {"unraisable": [exception, ...]}
 
 Expressions and statements share one name space that lasts as long as CPython.  JSON has no NaN and no
 infinity: a result that holds one is an exception, as is any that JSON has no form for.

