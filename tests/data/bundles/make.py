@@ -3,13 +3,15 @@
 ``1/qualified.tar`` is a run on real hardware in small: the facts of a released bundle under a plan with one
 chain and without the gates over this project's own sources, with a toolchain of one line, without wheels and
 images, and with the values that this other plan asks for.  ``1/undecided.tar`` is a run of one command.
-Those under ``1/bad`` are that one with one thing wrong each.  A schema version that was released keeps its
-folder as it is, for ever.
+Those under ``1/bad`` are that one with one thing wrong each.  The same bundle and ``assay`` give the same
+bytes; a later ``assay`` writes its own version and the newest rules of its gates, which is why a schema version
+that was released keeps its folder as it is, for ever.
 """
 
 from __future__ import annotations
 
 import hashlib
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -202,7 +204,7 @@ def main(released: Path) -> int:
             verified = verify_bundle(path)
             if verified.problems or verified.verdict.value != name:
                 raise RuntimeError(f"{name} came out as {verified.to_json()}")
-            target = path.replace(NEWEST / f"{name}.tar")
+            target = Path(shutil.copyfile(path, NEWEST / f"{name}.tar"))
             target.with_suffix(".intoto.jsonl").unlink(missing_ok=True)
             sign_bundle(target, signer())
     (NEWEST / "bad").mkdir(exist_ok=True)
