@@ -4,8 +4,8 @@
 chain and without the gates over this project's own sources, with a toolchain of one line, without wheels and
 images, and with the values that this other plan asks for.  ``1/undecided.tar`` is a run of one command.
 Those under ``1/bad`` are that one with one thing wrong each.  The same bundle and ``assay`` give the same
-bytes; a later ``assay`` writes its own version and the newest rules of its gates, which is why a schema version
-that was released keeps its folder as it is, for ever.
+bytes.  A later ``assay`` writes its own version and the newest rules of its gates: a schema version that was
+released keeps its folder as it is, for ever.
 """
 
 from __future__ import annotations
