@@ -13,6 +13,7 @@ from pathlib import Path
 
 from assay.model import Platform
 from assay.selection import resolve_selection
+from tests.bench.diagnose import diagnose_lines
 from tests.bench.engine import engine_share
 from tests.bench.evidence import evidence_lines
 from tests.bench.hosted import hosted_lines
@@ -29,6 +30,9 @@ def main() -> int:
     """Run every benchmark, print the table, and return the exit code."""
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
         lines: list[Line] = [version_start(), verify_start(PROJECT), engine_share(Path(folder))]
+        empty = Path(folder) / "empty"
+        empty.mkdir()
+        lines += diagnose_lines(PROJECT, empty)
         lines += evidence_lines(Path(folder))
         lines += report_lines(PROJECT, Path(folder))
         lines += kernel_lines(PROJECT, Path(folder))
