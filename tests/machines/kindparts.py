@@ -17,7 +17,7 @@ UBUNTU = "healthy/ubuntu"
 GL = "/usr/lib/x86_64-linux-gnu"
 """Where Debian and Ubuntu have their libraries."""
 
-UNSELECTED = frozenset({"ENVIRONMENT-SELECTION-NONE", "TOOLKIT-NONE"})
+UNSELECTED = frozenset({"ENVIRONMENT-SELECTION-NONE"})
 """What is also said of a machine on which nothing is selected: nothing is wrong with it for that."""
 
 

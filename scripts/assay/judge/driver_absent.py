@@ -23,12 +23,14 @@ NOUVEAU = "nouveau"
 RESERVED = ("vfio-pci", "pci-stub", "pciback", "xen-pciback")
 """Drivers that keep a device for virtual machines (the kernel's VFIO and Xen documentation)."""
 
+_LOOKED_AT = ("/sys/bus/pci/devices", "/proc/driver/nvidia/version", "/dev/nvidia*")
+
 
 def judge_absent(case: Case, facts: Facts) -> Iterator[Finding]:
     """Yield that there is no GPU, else why the module is not loaded."""
     devices, nodes = objects(facts, "devices"), objects(facts, "nodes")
     if not devices and not nodes:
-        yield finding("DRIVER-NO-GPU", _nothing(facts), where=("devices",), platform=case.platform)
+        yield finding("DRIVER-NO-GPU", _nothing(facts), where=_LOOKED_AT, platform=case.platform)
         return
     reserved = [device for device in devices if text(device, "driver") in RESERVED]
     if devices and len(reserved) == len(devices):

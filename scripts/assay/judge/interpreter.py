@@ -59,9 +59,9 @@ def judge_interpreter(case: Case, facts: Facts) -> Iterator[Finding]:
     if text(facts, f"selected.{EXECUTABLE}.state") != FILE:
         return
     if not flag(facts, "interpreter.asked"):
-        yield finding(
-            "ENVIRONMENT-INTERPRETER-UNASKED", text(facts, "interpreter.problem") or path, where=(path,)
-        )
+        if not case.diagnosis:  # which claims nothing of it: another machine's files cannot be asked
+            problem = text(facts, "interpreter.problem") or path
+            yield finding("ENVIRONMENT-INTERPRETER-UNASKED", problem, where=(path,))
     elif text(facts, "interpreter.problem") or not text(facts, "interpreter.version"):
         problem = text(facts, "interpreter.problem") or "it did not say its version"
         yield finding("ENVIRONMENT-INTERPRETER-FAILED", f"{path}: {problem}", where=(path,))

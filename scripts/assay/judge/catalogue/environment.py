@@ -19,6 +19,7 @@ ENTRIES = (
         "the embedded selection, or one that you choose",
         "make the embedded selection with `nox -s provision`, or name your own with --selection FILE",
         _SELECTION,
+        explains=("TOOLKIT-NONE",),
     ),
     Entry(
         "ENVIRONMENT-EMBEDDED-INCOMPLETE",
