@@ -77,6 +77,11 @@ class Selection:
         return self.get(HOST_LIBRARY)
 
     @property
+    def bun(self) -> str | None:
+        """Return the Bun that CPython lives in."""
+        return self.get(BUN)
+
+    @property
     def site_packages(self) -> tuple[str, ...]:
         """Return the selected site-packages folders."""
         return self.entries(SITE_PACKAGES)

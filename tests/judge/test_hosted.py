@@ -165,6 +165,7 @@ def test_the_claim_names_bun_and_the_host_transfers() -> None:
     said = claim(CASE, FACTS)
     bun = digest_of(VARIABLES["BUN_EXECUTABLE"])
     assert f"the process of Bun 1.4.4 (revision {'ab' * 20}, SHA-256 {bun})" in said
+    assert f"a host library of SHA-256 {digest_of(VARIABLES['BUN_PYTHON_HOST_LIBRARY'])}" in said
     assert said.endswith("every value is a host transfer as JSON (20 and 10 characters in this run)")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from assay.gates.childview import child_view
 from assay.gates.context import Context
 from assay.gates.files import binary_facts, machine_facts
-from assay.judge.abi import EXTENSION, HOST, INTERPRETER, LIBPYTHON, PROVIDER
+from assay.judge.abi import BUN, EXTENSION, HOST, INTERPRETER, LIBPYTHON, PROVIDER
 from assay.machine import Machine, driverfiles
 from assay.machine.binary import Binary
 from assay.machine.loader import Dependency, Resolution, find_library, resolve_needed
@@ -53,6 +53,7 @@ def _named(machine: Machine, selection: Selection) -> Iterator[tuple[str, str]]:
         (INTERPRETER, selection.executable),
         (LIBPYTHON, selection.libpython),
         (HOST, selection.host_library),
+        (BUN, selection.bun),
         (PROVIDER, selection.provider),
     ):
         if path:
@@ -69,8 +70,8 @@ def _named(machine: Machine, selection: Selection) -> Iterator[tuple[str, str]]:
 def _file(child: Machine, what: str, path: str, program: str) -> Json:
     """Return a binary with its libraries as the children's loader takes them."""
     binary = child.binary(path, symbols=False)
-    above = "" if what == INTERPRETER else program
-    resolution = resolve_needed(child, path, program=above, python=what != INTERPRETER)
+    above = "" if what in {INTERPRETER, BUN} else program
+    resolution = resolve_needed(child, path, program=above, python=what not in {INTERPRETER, BUN})
     libraries = sorted((_library(one) for one in resolution.dependencies), key=_usable)
     unmet = unmet_versions(child, resolution) if child.libc.kind == "glibc" else ()
     return {

@@ -98,7 +98,7 @@ def _prepare(context: Context, setup: ChildSetup) -> _Bun:
     scripts = tuple(_copied(name, folder) for name in SCRIPTS)
     report = folder / "report.jsonl"
     version = text(context.facts.get("environment", {}), "interpreter.version")
-    started = (context.selection.get(BUN) or "", "--no-install", "--preload", str(folder / "plugin.ts"))
+    started = (context.selection.bun or "", "--no-install", "--preload", str(folder / "plugin.ts"))
     told = (str(folder / "main.ts"), str(report), str(setup.zip.path), version)
     return _Bun((*started, *told), scripts, report)
 

@@ -35,7 +35,7 @@ from assay.model import Facts, Finding, Platform
 RULES = 1
 
 INTERPRETER, LIBPYTHON, HOST = "interpreter", "libpython", "host library"
-PROVIDER, EXTENSION = "provider", "extension module"
+BUN, PROVIDER, EXTENSION = "Bun", "provider", "extension module"
 
 DRIVERS_OWN = frozenset({"libcuda.so.1", "libnvidia-ml.so.1", "nvcuda.dll", "nvml.dll"})
 """Libraries that come with a driver and not with a system: gate ``driver`` judges them."""

@@ -239,10 +239,11 @@ def _claim(case: Case, facts: Facts) -> str:
     bun, python = mapping(facts, "hosted.steps.bun"), mapping(facts, "hosted.steps.python")
     closed = mapping(facts, "hosted.steps.closed")
     selected = mapping(case.facts.get("environment", {}), "selected")
-    sha256 = text(mapping(selected, BUN), "sha256")
+    sha256 = {name: text(mapping(selected, name), "sha256") for name in (BUN, HOST, LIBPYTHON)}
     return (
-        f"CPython {text(python, 'version')} inside the process of Bun {text(bun, 'version')} (revision "
-        f"{text(bun, 'revision')}, SHA-256 {sha256}), one constructor behind buv:python and pyjs:python: "
+        f"CPython {text(python, 'version')} (libpython of SHA-256 {sha256[LIBPYTHON]}) inside the process of "
+        f"Bun {text(bun, 'version')} (revision {text(bun, 'revision')}, SHA-256 {sha256[BUN]}), through a "
+        f"host library of SHA-256 {sha256[HOST]}, one constructor behind buv:python and pyjs:python: "
         f"{chain.claim(case, facts)}; between Bun and Python every value is a host transfer as JSON "
         f"({number(closed, 'sent')} and {number(closed, 'received')} characters in this run)"
     )
