@@ -49,6 +49,7 @@ def bun(
         "HOME": str(folder),
         "LANG": "C.UTF-8",
         "PATH": "/usr/bin:/bin",
+        "GPU": str(SOURCES / "gpu.ts"),
         "PLUGIN": str(SOURCES / "plugin.ts"),
         **{name: selection.values[name] for name in named},
         **(changed or {}),

