@@ -183,3 +183,8 @@ def test_nothing_that_brings_code_is_ever_inherited(outside: dict[str, str], pla
 @given(st.dictionaries(NAMES, st.text(max_size=6)))
 def test_without_an_allow_list_the_outside_changes_nothing(outside: dict[str, str]) -> None:
     assert built(outside).values == built({}).values
+
+
+def test_only_what_is_claimed_needs_bytecode_of_its_own() -> None:
+    assert child_environment(INPUTS).values["PYTHONPYCACHEPREFIX"] == str(FOLDERS.bytecode)
+    assert "PYTHONPYCACHEPREFIX" not in child_environment(replace(INPUTS, own_bytecode=False)).values

@@ -31,8 +31,15 @@ class Log(Protocol):
 class GateContext:
     """One gate's view of the run; see ``assay.gates.context.Context``."""
 
-    def __init__(
-        self, setup: Setup, facts: Mapping[str, Facts], scratch: Path, log: Log, deadline_s: int
+    def __init__(  # noqa: PLR0913  # one for each thing that a gate is given
+        self,
+        setup: Setup,
+        facts: Mapping[str, Facts],
+        scratch: Path,
+        log: Log,
+        deadline_s: int,
+        *,
+        claims: bool = True,
     ) -> None:
         """Give a gate its surroundings."""
         self._setup = setup
@@ -52,6 +59,7 @@ class GateContext:
         self.artifact = setup.artifact
         self.deadline_s = deadline_s
         self.rehearsal = setup.rehearsal
+        self.claims = claims
         self.commands: list[Command] = []
         self.artifacts: list[Artifact] = []
         self._begun: list[process.Pending[process.Finished]] = []

@@ -79,6 +79,7 @@ class ChildInputs:
         folders: the child's private folders.
         loader: folders that programs and libraries are found in.
         rehearsal: variables of what takes a GPU's place.
+        own_bytecode: give the child the empty bytecode cache of its folders in the place of what lies about.
     """
 
     selection: Selection
@@ -89,6 +90,7 @@ class ChildInputs:
     folders: ChildFolders
     loader: LoaderFolders
     rehearsal: Mapping[str, str] = field(default_factory=dict)
+    own_bytecode: bool = True
 
     def fold(self, name: str) -> str:
         """Return a variable's name as the platform compares it."""
@@ -167,6 +169,7 @@ def prepare_child(
         folders=folders,
         loader=loader_folders(context.machine, context.selection, context.platform, rehearsal),
         rehearsal=rehearsal.variables(folders.base) if rehearsal else {},
+        own_bytecode=context.claims,
     )
     argv = child_argv(context.selection, made.path)
     return ChildSetup(argv, child_environment(inputs), folders, made, inputs.loader.driver)
@@ -213,9 +216,10 @@ def _private(inputs: ChildInputs) -> dict[str, str]:
         "CUDA_CACHE_PATH": str(inputs.folders.driver_cache),
         "HOME": home,
         "PYCUDA_CACHE_DIR": str(inputs.folders.pycuda),
-        "PYTHONPYCACHEPREFIX": str(inputs.folders.bytecode),
         "TMPDIR": tmp,
     }
+    if inputs.own_bytecode:
+        values["PYTHONPYCACHEPREFIX"] = str(inputs.folders.bytecode)
     if inputs.platform is Platform.WINDOWS:
         return {**values, "APPDATA": home, "LOCALAPPDATA": home, "USERPROFILE": home, "TEMP": tmp, "TMP": tmp}
     return {**values, "LANG": "C.UTF-8", "XDG_CACHE_HOME": f"{home}/.cache"}

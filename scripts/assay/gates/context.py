@@ -34,6 +34,8 @@ class Context(Protocol):
         artifact: the wheel that is taken as it is, or None.
         deadline_s: seconds this gate may take.
         rehearsal: what takes a GPU's place, None outside a rehearsal.
+        claims: whether anything may be claimed of what is seen.  A diagnosis claims nothing, so its children
+            may use the bytecode that lies beside their sources.
     """
 
     machine: Machine
@@ -49,6 +51,7 @@ class Context(Protocol):
     artifact: Path | None
     deadline_s: int
     rehearsal: Rehearsal | None
+    claims: bool
 
     @property
     def roots(self) -> Mapping[str, str]:

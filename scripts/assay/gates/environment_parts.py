@@ -41,14 +41,16 @@ _ASK_LIBPYTHON = (
 _NAMED = re.compile(r"python(\d)\.(\d+)|python(\d)(\d+)\.")
 _CONFIGURED = re.compile(r"^version(?:_info)?\s*=\s*([0-9.]+)", re.MULTILINE)
 _REPORTED = re.compile(r"\d+\.\d+\.\d+\S*")
+_PARTS = ("interpreter", "packages", "shadow")
 _MODULE_PARTS = {"cuda": "cuda.bindings"}
 
 
 def observe_selected(context: Context) -> Facts:
     """Return the facts of the selection on this machine."""
     machine, probes = context.machine, probes_of(context)
-    selected = _selected(context)
-    said = probes.chain(("interpreter", "packages", "shadow")) if _is_file(selected, EXECUTABLE) else {}
+    asked = probes.begin(_PARTS) if machine.is_file(context.selection.executable or "") else None
+    selected = _selected(context)  # large files are hashed while the interpreter answers
+    said = asked.result() if asked and _is_file(selected, EXECUTABLE) else {}
     interpreter = _interpreter(
         context, said.get("interpreter", Said(asked=False, problem="there is no interpreter"))
     )

@@ -46,19 +46,21 @@ def inside(context: Context, folder: str) -> dict[str, Json]:
     """Return the facts of a toolkit whose folder is there."""
     toolkit = toolkit_at(context.machine, folder)
     machine, probes, child = context.machine, probes_of(context), child_view(context).machine
-    found = probes.chain(("pathfinder",))["pathfinder"] if context.selection.executable else Said(asked=False)
+    asked = probes.begin(("pathfinder",)) if context.selection.executable else None
     parts = all_parts(machine, toolkit)
-    loaded = _loaded(context, child, found, parts)
     first = first_nvcc(child, child.split_path(child.getenv("PATH")))
     started = str(first["path"])
     nvcc = ask_nvcc(probes, started) if started else _UNASKED
     planned = dry_run(probes, started, context.scratch) if started and not nvcc["problem"] else ""
     stated = version_file(machine, toolkit)
+    compiler = host_compiler(context, child, probes, planned)
+    found = asked.result()["pathfinder"] if asked else Said(asked=False)
+    loaded = _loaded(context, child, found, parts)
     whole = _with_versions(_with_loaded(machine, parts, loaded), nvcc, stated)
     return {
         "arch": _arch(context),
         "builtins": _builtins(machine, whole["nvrtc"]),
-        "compiler": host_compiler(context, child, probes, planned),
+        "compiler": compiler,
         "layout": toolkit.layout,
         "libcuda": libcuda_facts(context, child, toolkit),
         "loaded": {"nvrtc": loaded},
