@@ -30,7 +30,7 @@ nox.options.sessions = ["lint", "format", "types", "tests"]
 
 @nox.session
 def provision(session: nox.Session) -> None:
-    """Make the embedded selection once: CUDA toolkit, PyCUDA, cuda-python, wgpu and NumPy."""
+    """Make the embedded selection once: CUDA toolkit, PyCUDA, cuda-python, wgpu, NumPy and Bun."""
     body.assay(session, "provision", *session.posargs)
 
 
