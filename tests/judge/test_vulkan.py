@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,9 @@ from hypothesis import strategies as st
 from assay.judge.reading import MalformedFacts
 from assay.judge.vulkan import check, claim, judge
 from tests.judge.cases import ids, judged, make_case, with_fact
+
+RECORDED = json.loads((Path(__file__).parents[1] / "data" / "vulkan_h200.json").read_text("utf-8"))
+"""Facts of one container with an H200: as it came, with libvulkan1 and libegl1 installed, and spoilt."""
 
 LIBRARY = "/usr/lib/libGLX_nvidia.so.580.159.04"
 MANIFEST = {
@@ -108,3 +113,22 @@ def test_a_claim_rests_on_loader_driver_and_what_was_listed(path: str) -> None:
 def test_without_a_module_nothing_more_is_said() -> None:
     facts = with_fact(with_fact(FACTS, "module", {"loaded": False, "version": ""}), "loader.child", None)
     assert ids(judge(make_case(), facts)) == ["VULKAN-NO-DRIVER"]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("whole", []),
+        ("without-egl", ["VULKAN-SYSTEM-LIBRARY", "VULKAN-FAILED"]),
+        ("without-loader-and-egl", ["VULKAN-LOADER-MISSING", "VULKAN-SYSTEM-LIBRARY"]),
+        ("overridden", ["VULKAN-OVERRIDE", "VULKAN-FAILED"]),
+    ],
+)
+def test_what_was_recorded_on_an_h200_is_judged_as_it_was(name: str, found: list[str]) -> None:
+    assert ids(judged(make_case(), "vulkan", RECORDED[name])) == found
+
+
+def test_the_recorded_gpu_is_claimed() -> None:
+    said = claim(make_case(), RECORDED["whole"])
+    assert said == "the Vulkan loader lists NVIDIA H200 through NVIDIA's driver 580.159.04"
+    assert "libegl1" in judge(make_case(), RECORDED["without-egl"])[0].expected

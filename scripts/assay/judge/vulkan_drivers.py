@@ -86,7 +86,7 @@ def hiding(facts: Facts, whose: str) -> str:
     gone = [f"{text(each, 'path')}: {text(each, 'manifest_problem')}" for each in own]
     names = f"names {'; '.join(gone)}" if gone else "names no driver of NVIDIA's"
     there = [*texts(facts, "elsewhere"), *(text(each, "path") for each in taken(facts, "child"))]
-    beside = f"; {', '.join(there)} is not looked at" if there else ""
+    beside = f"; not looked at: {', '.join(there)}" if there else ""
     return f"{override}={value or '(empty)'} {names}{beside}"
 
 
