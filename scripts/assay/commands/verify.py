@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from assay.canonical import parse
 from assay.commands.given import existing
 from assay.commands.output import print_json
-from assay.errors import UsageError
+from assay.errors import BundleError, UsageError
 from assay.evidence.asking import Wanted
 from assay.evidence.names import MANIFEST_BYTES
 from assay.evidence.show import verification_lines
@@ -79,7 +79,13 @@ def read_plan(file: Path) -> Plan:
     """
     if file.name == PYPROJECT:
         return load_plan(file.parent)
-    document = parse(read_bounded(file, MANIFEST_BYTES), member=file.name)
+    data = read_bounded(file, MANIFEST_BYTES)
+    try:
+        document = parse(data, member=file.name)
+    except BundleError as error:  # a broken plan of the reader's is no broken bundle
+        raise UsageError(
+            f"{file} {error.observed}", error.expected or "a plan.json", "name the plan you expect"
+        ) from error
     if not isinstance(document, dict) or "plan" not in document:
         raise UsageError(
             f"{file} holds no plan", "a pyproject.toml or a plan.json", "name the plan you expect"
