@@ -35,6 +35,7 @@ NVML: Mapping[int, str] = MappingProxyType(
 
 CUDA: Mapping[int, str] = MappingProxyType(
     {
+        34: "TOOLKIT-STUB",
         100: "DRIVER-CUDA-NO-DEVICE",
         802: "DRIVER-FABRIC",
         803: "DRIVER-CUDA-MISMATCH",
