@@ -179,6 +179,7 @@ def test_a_killed_bun_is_named_with_its_signal(selection: Selection, tmp_path: P
     _, found = seen(selection, tmp_path, shadowed(selection, tmp_path, "os.kill(os.getpid(), 9)"))
     assert {"CHAIN-CHILD-EXITED", "HOSTED-CLOSE"} <= ids(found)
     assert any("ended by signal 9" in each.observed for each in found)
+    assert outcome_of(found) is Outcome.ERROR
 
 
 def test_a_crash_is_named_with_its_signal(selection: Selection, tmp_path: Path) -> None:

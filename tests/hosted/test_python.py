@@ -160,6 +160,37 @@ def test_a_worker_of_the_same_process_is_refused(selection: Selection, tmp_path:
     assert said(selection, tmp_path, script) == ["already-open", 2]
 
 
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ('{ version: "3.1" }', "libpython-version"),
+        ('{ version: "3" }', ""),
+        ('{ executable: "/nowhere/python" }', "unselected"),
+    ],
+)
+def test_what_does_not_belong_together_is_refused(
+    selection: Selection, tmp_path: Path, options: str, code: str
+) -> None:
+    script = f"""
+    console.log(JSON.stringify(caught(() => new Python({options}).close().length)));
+    """
+    assert said(selection, tmp_path, script).get("code", "") == code
+
+
+def test_an_environment_of_another_minor_version_is_refused_without_being_asked(
+    selection: Selection, tmp_path: Path
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").write_text("")
+    (tmp_path / "pyvenv.cfg").write_text("home = /usr/bin\nversion_info = 3.99.0.final.0\n")
+    script = f"""
+    console.log(JSON.stringify(caught(() => new Python({{ executable: "{tmp_path}/bin/python" }}))));
+    """
+    told = said(selection, tmp_path, script)
+    assert told["code"] == "libpython-version"
+    assert told["message"].endswith("the interpreter 3.99")
+
+
 def test_destructors_and_threads_tell_at_the_end_what_they_could_not_raise(
     selection: Selection, tmp_path: Path
 ) -> None:

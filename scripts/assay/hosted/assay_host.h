@@ -36,7 +36,7 @@ ASSAY_HOST_API uint32_t assay_host_abi(void);
 
 /* Opens CPython.
  *   libpython  path of the shared library
- *   version    the interpreter's, such as "3.12.1": a libpython of another is refused; "" takes any
+ *   version    the interpreter's, such as "3.12.1" or "3.12": a libpython of another is refused; "" takes any
  *   words      count strings, each with its NUL: the interpreter's path, then its options, as on a command line
  * Refusals: already-open, already-closed, foreign, libpython-load, libpython-symbol, libpython-version, start.
  */

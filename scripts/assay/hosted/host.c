@@ -255,15 +255,16 @@ static assay_host_answer *find_functions(void *library, const char *path)
     return NULL;
 }
 
-/* Py_GetVersion() may be called before the start; "3.12.1 (main, …)" is of "3.12.1". */
+/* Py_GetVersion() may be called before the start; "3.12.1 (main, ...)" is of "3.12.1" and of "3.12". */
 static assay_host_answer *check_version(const char *path, const char *wanted)
 {
     const char *told = python.Py_GetVersion();
-    size_t size = strcspn(told, " ");
-    if (*wanted && (strlen(wanted) != size || strncmp(told, wanted, size) != 0)) {
-        return refuse("libpython-version", "%s is CPython %.*s, the interpreter %s", path, (int)size, told, wanted);
+    size_t size = strlen(wanted);
+    if (!size || (strncmp(told, wanted, size) == 0 && (told[size] == ' ' || told[size] == '.'))) {
+        return NULL;
     }
-    return NULL;
+    int shown = (int)strcspn(told, " ");
+    return refuse("libpython-version", "%s is CPython %.*s, the interpreter %s", path, shown, told, wanted);
 }
 
 static assay_host_answer *failed(PyStatus status, const char *doing)

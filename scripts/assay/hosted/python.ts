@@ -9,6 +9,9 @@
  * once: a second one is refused, also after the first has been closed.
  */
 
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
 import { HostError, PythonError, type Told } from "./errors";
 import { type Library, load } from "./native";
 
@@ -25,7 +28,7 @@ export interface Options {
   readonly libpython?: string;
   /** The interpreter whose environment it is; BUN_PYTHON_EXECUTABLE. */
   readonly executable?: string;
-  /** The interpreter's version, such as "3.12.1": a libpython of another is refused. Any, where it is not given. */
+  /** The interpreter's version, such as "3.12.1": a libpython of another is refused. What pyvenv.cfg says, else any. */
   readonly version?: string;
   /** The interpreter's options, as on its command line. */
   readonly flags?: readonly string[];
@@ -48,8 +51,10 @@ export class Python implements Disposable {
   constructor(options: Options = {}) {
     const executable = options.executable ?? variable("BUN_PYTHON_EXECUTABLE");
     const libpython = options.libpython ?? variable("BUN_PYTHON_LIBPYTHON");
+    if (!existsSync(executable)) throw new HostError("unselected", `there is no interpreter ${executable}`);
     this.#library = load(options.host ?? variable("BUN_PYTHON_HOST_LIBRARY"));
-    this.#library.open(libpython, options.version ?? "", [executable, ...(options.flags ?? []), "-c", ""]);
+    const version = options.version ?? minorOf(executable);
+    this.#library.open(libpython, version, [executable, ...(options.flags ?? []), "-c", ""]);
   }
 
   /** The ABI of the host library. */
@@ -112,6 +117,13 @@ export class Python implements Disposable {
     this.#received += made.length;
     return JSON.parse(made) as T;
   }
+}
+
+/** Return the version of an environment's interpreter, as "3.12", or "" where no pyvenv.cfg says it (PEP 405). */
+function minorOf(executable: string): string {
+  const file = join(dirname(dirname(executable)), "pyvenv.cfg");
+  if (!existsSync(file)) return "";
+  return /^version(?:_info)?\s*=\s*(\d+\.\d+)/mu.exec(readFileSync(file, "utf8"))?.[1] ?? "";
 }
 
 function variable(name: string): string {

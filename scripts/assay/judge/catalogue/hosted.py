@@ -140,7 +140,7 @@ ENTRIES = (
     Entry(
         "HOSTED-CLOSE",
         "CPython was opened and not ended",
-        Severity.FAILURE,
+        Severity.ERROR,
         "an end before Bun's own",
         "read the gate's log: a thread that never ends, a crash, or a kill",
         _PEP,
