@@ -16,7 +16,7 @@ from assay.gates.driver_live import said_facts
 from assay.gates.driver_signs import container_facts, module_facts
 from assay.gates.files import machine_facts
 from assay.gates.probes import Probes, Said, probes_of
-from assay.gates.provider import VULKAN
+from assay.gates.provider_parts import VULKAN
 from assay.judge.vulkan_drivers import NVIDIA
 from assay.machine import Machine, driverfiles, vulkan
 from assay.machine.loader import Hit, find_library, resolve_needed
