@@ -14,6 +14,7 @@ from tests.machines.described import GATES, KINDS, build, expected, names
 TELLING = {
     *("bare", "conda", "container", "pypi", "ubuntu", "windows", "wsl"),
     *("selection-none", "variable-missing", "libpython-minor", "shadowed", "toolkit-shadowed"),
+    *("abi-stdcxx-old", "vulkan-no-glvnd", "vulkan-override-intel"),
     *("toolkit-mixed", "builtins-missing", "ptx-new", "stub", "provider-byte", "provider-glibc"),
 }
 """Machines of the quick set: one of each kind of trouble, and the usual healthy ones."""

@@ -25,6 +25,9 @@ from assay.model import Facts, Json
 DEADLINE_S = 30.0
 """Seconds for the loader to list its devices: it starts every driver of the machine."""
 
+NODES_DEADLINE_S = 10.0
+"""Seconds for opening a few device nodes."""
+
 PART, NODES = "vulkan", "nodes"
 
 _NVIDIA = re.compile(r"lib(?P<flavour>GLX|EGL)_nvidia\.so")
@@ -108,7 +111,7 @@ class _Asking:
         """Return which device nodes may be opened, asked where no NVIDIA GPU is listed."""
         if not listed.asked or listed.silent or _lists_nvidia(listed.facts):
             return Said(asked=False, problem="there was no need to ask")
-        return self.probes.chain((NODES,), DEADLINE_S)[NODES]
+        return self.probes.chain((NODES,), NODES_DEADLINE_S)[NODES]
 
 
 NVIDIA_VENDOR = 0x10DE

@@ -1,4 +1,4 @@
-/* A Vulkan loader that lists what ASSAY_VULKAN says: "none", "hang", "refuse", or the number of its devices.
+/* A Vulkan loader that lists what ASSAY_VULKAN says: "refuse", "memory", or the number of its devices.
  * Layouts are those of vulkan_core.h (Vulkan 1.3), written out here so that the tests need no headers. */
 #include <stdint.h>
 #include <stdlib.h>
@@ -43,7 +43,6 @@ int vkEnumerateInstanceVersion(uint32_t *told) { *told = version(3); return 0; }
 
 int vkCreateInstance(const Create *create, const void *allocator, void **instance)
 {
-    if (!strcmp(wish(), "hang")) { pause(); }
     if (!strcmp(wish(), "refuse")) { return -9; }
     if (!strcmp(wish(), "memory")) { return -1; }
     if (create->sType != 1 || create->application->apiVersion != (1u << 22 | 2u << 12)) { return -3; }
