@@ -82,6 +82,8 @@ def test_version_without_anything_else(tmp_path: Path) -> None:
         (("verify", "pyproject.toml"), 4, "broken"),
         (("verify", "pyproject.toml", "--expect-digest", "xyz"), 2, "xyz"),
         (("verify", "pyproject.toml", "--plan", "absent.json"), 3, "absent.json"),
+        (("verify", "pyproject.toml", "--not-older-than", "9" * 30), 2, "9 days"),
+        (("verify", "pyproject.toml", "--not-older-than", "-1"), 2, "-1 days"),
         (("show", "pyproject.toml"), 4, ""),
         (("bundle", "absent"), 2, "absent"),
         (("bundle", "."), 3, "journal.jsonl"),

@@ -16,6 +16,14 @@ CHUNK = 1 << 20
 """Bytes read or written at once: large enough that hashlib releases the lock, small enough to stream."""
 
 
+_READING = ("a file that can be read", "check its name, its permissions and the disk that it lies on")
+_WRITING = (
+    "a readable and writable place with free space",
+    "free space on that file system or choose another folder",
+)
+"""What is expected of a place, and what to do about it."""
+
+
 @contextlib.contextmanager
 def storage_errors(action: str, path: Path) -> Iterator[None]:
     """Turn an ``OSError`` inside the block into a ``StorageError`` that names action and path."""
@@ -23,11 +31,8 @@ def storage_errors(action: str, path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        raise StorageError(
-            f"cannot {action} {path}: {reason}",
-            "a readable and writable place with free space",
-            "free space on that file system or choose another folder",
-        ) from error
+        expected, remedy = _READING if action == "read" else _WRITING
+        raise StorageError(f"cannot {action} {path}: {reason}", expected, remedy) from error
 
 
 @contextlib.contextmanager

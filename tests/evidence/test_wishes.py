@@ -125,6 +125,7 @@ MISTYPED: dict[str, dict[str, object]] = {
     "accepting anything": {"accept": ["anything"]},
     "empty challenge": {"challenge": ""},
     "challenge that is no hex": {"challenge": "xyz"},
+    "an age below 0": {"not_older_than": timedelta(days=-1)},
 }
 
 

@@ -47,7 +47,7 @@ def wanted_of(options: argparse.Namespace) -> Wanted:
         accept=frozenset(options.accept),
         tier=Tier(options.tier) if options.tier else None,
         plan=read_plan(options.plan) if options.plan else None,
-        not_older_than=None if options.not_older_than is None else timedelta(days=options.not_older_than),
+        not_older_than=None if options.not_older_than is None else _age(options.not_older_than),
         challenge=options.challenge,
         key=read_key(options.key) if options.key else None,
         attestations=options.attestations,
@@ -55,6 +55,18 @@ def wanted_of(options: argparse.Namespace) -> Wanted:
         archive=options.archive,
         trust=tuple(map(read_key, options.trust)),
     )
+
+
+def _age(days: int) -> timedelta:
+    """Return an age in days.
+
+    Raises:
+        UsageError: no run can be that old.
+    """
+    try:
+        return timedelta(days=days)
+    except OverflowError as error:
+        raise UsageError(f"the age is {days} days", f"at most {timedelta.max.days} days", "") from error
 
 
 def read_key(file: Path) -> PublicKey:

@@ -78,6 +78,8 @@ class Wanted:
             raise UsageError(f"{min(unknown)!r} cannot be accepted", f"one of {', '.join(ACCEPTABLE)}", "")
         if self.challenge is not None and not (self.challenge and CHALLENGE.fullmatch(self.challenge)):
             raise UsageError(f"the challenge is {self.challenge!r}", "1 to 128 hex digits in lower case", "")
+        if self.not_older_than is not None and self.not_older_than < timedelta(0):
+            raise UsageError(f"the age is {self.not_older_than.days} days", "0 days or more", "")
         if self.attestations is not None and self.key is None:
             raise UsageError(
                 "--attestations was given without --key", "a key to check them with", "add --key FILE"

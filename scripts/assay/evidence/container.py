@@ -313,9 +313,8 @@ def _entries(source: ReadAt, size: int) -> tuple[Entry, ...]:
     at = 0
     while size - at != len(END) or any(source.read(at, len(END))):
         if size - at < BLOCK + len(END):
-            raise BundleError(
-                f"has {size - at} bytes from byte {at} on", "a member, or two zero blocks as end"
-            )
+            observed = f"has {size} bytes, of which the last {size - at} are neither a member nor the end"
+            raise BundleError(observed, "a whole bundle and nothing behind it", "fetch it again")
         if len(found) == MAX_MEMBERS:
             raise BundleError(f"has more than {MAX_MEMBERS} members", f"at most {MAX_MEMBERS} members")
         name, length = read_header(source.read(at, BLOCK), at)
