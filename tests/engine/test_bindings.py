@@ -148,7 +148,7 @@ class Lab:
     ) -> Diagnosis:
         """Diagnose the machine; ``parts`` and ``programs`` are really asked."""
         described = build("healthy", "ubuntu", self.folder / "machine")
-        tool = described.machine.host_path("/usr/bin/nvidia-smi")
+        tool = described.machine.view.host("/usr/bin/nvidia-smi")
         tool.touch()
         tool.chmod(0o755)
         (self.folder / "project").mkdir()
@@ -262,7 +262,7 @@ def test_an_nvcc_that_hangs_is_named(lab: Lab, text: str) -> None:
 def test_a_real_nvrtc_without_its_builtins_is_named(selection: Selection, lab: Lab) -> None:
     given = Path(selection.values["CUDA_PATH"]) / "lib/libnvrtc.so.13"
     described = build("healthy", "ubuntu", lab.folder / "machine")
-    folder = described.machine.host_path("/usr/local/cuda-13.0/targets/x86_64-linux/lib")
+    folder = described.machine.view.host("/usr/local/cuda-13.0/targets/x86_64-linux/lib")
     for name in folder.glob("libnvrtc*"):
         name.unlink()
     shutil.copyfile(given, folder / "libnvrtc.so.13")

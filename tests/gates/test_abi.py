@@ -52,9 +52,9 @@ def test_any_bytes_as_extension_module_and_library_come_to_findings(
     folder = tmp_path_factory.mktemp("abi")
     described = build("healthy", "abi-extension", folder / "machine")
     machine = described.machine
-    machine.host_path("/usr/lib/x86_64-linux-gnu/libstdc++.so.6").write_bytes(library)
+    machine.view.host("/usr/lib/x86_64-linux-gnu/libstdc++.so.6").write_bytes(library)
     (path,) = machine.glob("/opt/app/lib/python3.12/site-packages/pycuda/*.so")
-    machine.host_path(path).write_bytes(extension)
+    machine.view.host(path).write_bytes(extension)
     files: Any = looked(described, folder, "abi")["files"]
     assert [file["what"] for file in files].count("extension module") == 1
 
@@ -70,6 +70,6 @@ def test_any_bytes_as_manifest_and_driver_come_to_findings(
     extra = machine.root / "usr/share/vulkan/icd.d"
     extra.mkdir(parents=True)
     (extra / "other_nvidia.json").write_bytes(manifest)
-    machine.host_path("/usr/lib/x86_64-linux-gnu/libGLX_nvidia.so.0").write_bytes(library)
+    machine.view.host("/usr/lib/x86_64-linux-gnu/libGLX_nvidia.so.0").write_bytes(library)
     child: Any = looked(described, folder, "vulkan")["child"]
     assert len(child["manifests"]) == 2

@@ -50,7 +50,7 @@ def test_a_fake_machine_is_read_from_its_folder(tmp_path: Path) -> None:
     assert machine.listdir("/etc") == ("hello",)
     assert machine.glob("/etc/h*") == ("/etc/hello",)
     assert machine.exists("/etc/hello")
-    assert machine.host_path("/etc/hello") == build.root / "etc/hello"
+    assert machine.view.host("/etc/hello") == build.root / "etc/hello"
     assert machine.paths.join("a", "b") == "a/b"
 
 

@@ -59,7 +59,7 @@ def first_nvcc(machine: Machine, folders: Sequence[str]) -> Facts:
     if path is None:
         return {"path": ""}
     beside = machine.paths.join(machine.paths.dirname(path), PROFILE)
-    target = machine.resolve(path)
+    target = machine.followed(path)
     kind = LINK if machine.is_link(path) else "file"
     if machine.binary(target, symbols=False).format == "script":
         target, kind = script_target(machine, target), SCRIPT
@@ -145,7 +145,7 @@ def host_compiler(context: Context, child: Machine, probes: Probes, planned: str
         "name": name,
         "path": path,
         "problem": said.problem if said.asked else "",
-        "real": child.resolve(path),
+        "real": child.followed(path),
         "version": version or shown_version,
     }
 
@@ -184,7 +184,7 @@ def parse_compiler(text: str) -> tuple[str, str]:
 
 def _shown(machine: Machine, path: str) -> tuple[str, str]:
     """Return family and version as the file's name shows them, links followed (``gcc`` -> ``gcc-12``)."""
-    name = machine.paths.basename(machine.resolve(path))
+    name = machine.paths.basename(machine.followed(path))
     if match := _CLANG_NAMED.search(name):
         return CLANG, match[1] or ""
     match = _NAMED.search(name)

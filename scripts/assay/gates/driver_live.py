@@ -25,8 +25,8 @@ SMI = "nvidia-smi"
 _SMI_FOLDERS = ("/usr/bin", "/usr/lib/wsl/lib", "/usr/local/nvidia/bin", "/opt/bin")
 """Where drivers put it: installers, WSL, and container hosts."""
 
-_OWN = re.compile(r"NVIDIA-SMI(?: version)?\s*:?\s*(\d{1,5}(?:\.\d{1,5}){1,3})")
-_DRIVER = re.compile(r"driver version\s*:\s*(\d{1,5}(?:\.\d{1,5}){1,3})", re.IGNORECASE)
+_OWN = re.compile(r"NVIDIA-SMI(?: version)?\s*:?\s*(\d{1,5}(?:\.\d{1,5}){1,3})", re.ASCII)
+_DRIVER = re.compile(r"driver version\s*:\s*(\d{1,5}(?:\.\d{1,5}){1,3})", re.IGNORECASE | re.ASCII)
 
 _UNASKED = Said(asked=False, problem="NVML did not answer, so nobody else was asked")
 _NO_DRIVER = Said(asked=False, problem="there is no driver to ask")

@@ -166,7 +166,7 @@ def _file_version(machine: Machine, executable: str) -> str:
             return match[1]
     named = [executable, *machine.binary(executable, symbols=False).needed]
     if machine.is_file(executable):
-        named.insert(1, machine.resolve(executable))
+        named.insert(1, machine.followed(executable))
     for name in named:
         if match := _NAMED.search(machine.paths.basename(name)):
             return f"{match[1] or match[3]}.{match[2] or match[4]}"
@@ -196,10 +196,10 @@ def _inside(machine: Machine, path: str, interpreter: Facts) -> bool | None:
     places = [_text(interpreter, "base_prefix"), _text(interpreter, "libdir")]
     if not any(places):
         return None
-    real = machine.resolve(path)
+    real = machine.followed(path)
     separator = machine.paths.sep
     return any(
-        real.startswith(machine.resolve(place).rstrip(separator) + separator) for place in places if place
+        real.startswith(machine.followed(place).rstrip(separator) + separator) for place in places if place
     )
 
 

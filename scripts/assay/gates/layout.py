@@ -86,7 +86,7 @@ def toolkit_at(machine: Machine, given: str) -> Toolkit:
     match = _TARGET.fullmatch(given)
     if match and not machine.exists(machine.paths.join(given, "bin")):
         top = match[1]
-    real = _resolved(machine, top)
+    real = machine.followed(top)
     return Toolkit(given, top, _normal(real), _layout(machine, top, real))
 
 
@@ -103,17 +103,9 @@ def _layout(machine: Machine, top: str, real: str) -> str:
     return "targets" if machine.is_dir(machine.paths.join(top, "targets")) else "plain"
 
 
-def _resolved(machine: Machine, path: str) -> str:
-    """Return a path with its links followed; as it stands where they form a loop."""
-    try:
-        return machine.resolve(path)
-    except StorageError:
-        return path
-
-
 def origin_of(machine: Machine, path: str) -> str:
     """Return the toolkit that a part belongs to, links followed: the folder above ``bin`` or ``lib``."""
-    real = _resolved(machine, path)
+    real = machine.followed(path)
     match = _MEMBERS.fullmatch(real)
     return _normal(match[1] if match else machine.paths.dirname(real))
 
@@ -209,7 +201,7 @@ def _components(document: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
 def wanted_builtins(machine: Machine, nvrtc: str) -> str:
     """Return the name of the builtins library that an NVRTC opens, as its bytes have it, or ``""``."""
     try:
-        host = machine.host_path(nvrtc)
+        host = machine.view.regular(nvrtc)  # a pipe would never end
         with host.open("rb") as stream:
             tail, left = b"", NVRTC_LIMIT
             while left > 0 and (chunk := stream.read(min(CHUNK, left))):
@@ -237,7 +229,7 @@ def _builtins_in(data: bytes) -> str:
 
 def beside(machine: Machine, nvrtc: str) -> tuple[str, ...]:
     """Return the names of the builtins libraries in NVRTC's folder, links followed and not."""
-    folders = {machine.paths.dirname(nvrtc), machine.paths.dirname(_resolved(machine, nvrtc))}
+    folders = {machine.paths.dirname(nvrtc), machine.paths.dirname(machine.followed(nvrtc))}
     names: set[str] = set()
     for folder in folders:
         try:
@@ -249,7 +241,7 @@ def beside(machine: Machine, nvrtc: str) -> tuple[str, ...]:
 
 def part_facts(machine: Machine, part: str, path: str, found_via: str) -> dict[str, Json]:
     """Return a part's path, real path, origin, processor and the version that its own file shows."""
-    real = _resolved(machine, path)
+    real = machine.followed(path)
     arch = "" if part == "cuda_h" else machine.binary(path, symbols=False).arch
     return {
         "arch": arch,

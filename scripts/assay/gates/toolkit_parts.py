@@ -109,7 +109,12 @@ def _loaded(
 
 def _load(machine: Machine, path: str, via: str) -> dict[str, Json]:
     """Return a library that would be loaded, with its origin."""
-    return {"found_via": via, "origin": origin_of(machine, path), "path": path, "real": machine.resolve(path)}
+    return {
+        "found_via": via,
+        "origin": origin_of(machine, path),
+        "path": path,
+        "real": machine.followed(path),
+    }
 
 
 def _with_loaded(

@@ -54,7 +54,7 @@ FOLDERS = (
 
 MAX_COPIES = 100
 
-_IN_NAME = re.compile(r"\.so\.(\d{3,5}\.\d{1,5}(?:\.\d{1,5})?)")
+_IN_NAME = re.compile(r"\.so\.(\d{3,5}\.\d{1,5}(?:\.\d{1,5})?)", re.ASCII)
 """Three digits at least: the projected ``libcuda.so.1.1`` of WSL is no version."""
 
 _FOREIGN = ("i386-linux-gnu", "lib32")

@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 
+from assay.errors import StorageError
 from assay.machine import binary, system
 from assay.machine.stated import Stated, read_object, read_stated, read_strings, stated_of
 from assay.machine.view import TEXT_LIMIT, Reading, View
@@ -188,13 +189,12 @@ class Machine:
         """
         return self.view.resolve(path)
 
-    def host_path(self, path: str) -> Path:
-        """Return where ``path`` lies on the computer that runs this code, its links followed or still to be.
-
-        Raises:
-            StorageError: as ``resolve``, or the machine denies it.
-        """
-        return self.view.host(path)
+    def followed(self, path: str) -> str:
+        """Return the path with all links followed inside the root; as it stands where that cannot be done."""
+        try:
+            return self.view.resolve(path)
+        except StorageError:
+            return path
 
     def sha256(self, path: str) -> tuple[str, int]:
         """Return a regular file's SHA-256 (hex) and size in bytes, streamed.

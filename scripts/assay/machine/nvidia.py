@@ -26,7 +26,7 @@ MODULES = ("nvidia", "nvidia_uvm", "nvidia_modeset", "nvidia_drm")
 MAX_VERSIONS = 100
 """Versions, and files of each, that are told."""
 
-VERSION = re.compile(r"\d{1,5}(?:\.\d{1,5}){1,3}")
+VERSION = re.compile(r"\d{1,5}(?:\.\d{1,5}){1,3}", re.ASCII)
 """A whole driver version: ``580.159.04``; longer numbers are not versions but attempts to fill memory."""
 
 _NVRM = re.compile(r"^NVRM version:\s*(?P<what>.*?Kernel Module[^\n]*)$", re.MULTILINE)
