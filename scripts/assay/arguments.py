@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,15 +44,33 @@ def parse_arguments(arguments: list[str]) -> Invocation:
 def _parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
     """Return the parser of all commands, with the options of those whose names are among the arguments."""
     parser = argparse.ArgumentParser(
-        prog="assay", description="Qualify a GPU release and verify the evidence."
+        prog="assay", description="Qualify a GPU release and verify the evidence.", formatter_class=_formatter
     )
     parser.add_argument("--version", action="version", version=f"assay {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", prog=parser.prog)
     for name, purpose, add in _COMMANDS:
-        command = commands.add_parser(name, help=purpose, description=purpose)
+        command = commands.add_parser(name, help=purpose, description=purpose, formatter_class=_formatter)
         if name in arguments:  # argparse takes a millisecond for a few options
             add(command)
     return parser
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """Return what formats help, as wide as the terminal.
+
+    argparse makes one for every option; left to itself it imports every compression that there is, with
+    ``shutil``, to ask for the width.
+    """
+    return argparse.HelpFormatter(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    """Return the terminal's columns, 80 where there is none."""
+    told = os.environ.get("COLUMNS", "")
+    try:
+        return int(told) if told.isdecimal() and int(told) else os.get_terminal_size().columns or 80
+    except OSError:
+        return 80
 
 
 def _add_qualify(parser: argparse.ArgumentParser) -> None:

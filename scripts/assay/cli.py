@@ -41,6 +41,7 @@ def _run(arguments: list[str]) -> int:
     if arguments == ["--version"]:
         print(f"assay {__version__}")
         return 0
+    gc.disable()  # what is imported stays: looking for garbage among it takes a tenth of a short command
     from assay.arguments import parse_arguments  # noqa: PLC0415  # argparse doubles the start-up of --version
     from assay.errors import AssayError  # noqa: PLC0415  # as above
 
@@ -52,6 +53,8 @@ def _run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("assay: interrupted; what was journalled is kept (assay bundle RUN)", file=sys.stderr)
         return _leave(130)
+    finally:
+        gc.enable()
 
 
 def _refused(error: OSError) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 from collections.abc import Callable
 
@@ -10,6 +11,9 @@ from assay.errors import UsageError
 
 _RUNS = frozenset({"qualify", "rehearse", "gate", "diagnose", "provision"})
 """Commands that start processes of what is installed; whatever else this Python has, one file has no such."""
+
+_SHORT = frozenset({"diagnose", "explain"})
+"""Commands that are over before collecting garbage would have paid."""
 
 
 def run_in_this_copy(command: str, module: str, options: argparse.Namespace) -> int:
@@ -28,6 +32,8 @@ def run_in_this_copy(command: str, module: str, options: argparse.Namespace) -> 
         raise _only_reads(command)
     try:
         run: Callable[[argparse.Namespace], int] = importlib.import_module(module).run
+        if command not in _SHORT:
+            gc.enable()
         return run(options)
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
