@@ -32,6 +32,7 @@ HEALTHY = {
     "WSL 2": "wsl",
     "Windows": "windows",
     "no GPU": "bare",
+    "virtual machine": "driver-own-folder",
 }
 
 
