@@ -12,14 +12,10 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from defusedxml.ElementTree import fromstring
+from typing import Any
+from xml.etree.ElementTree import Element, fromstring
 
 from assay.judge.driver_gpus import SLOWDOWNS
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element  # the type alone: defusedxml parses
 
 _MODES = {"Enabled": 1, "Disabled": 0}
 _ANSWERS = {"Yes": True, "No": False}
