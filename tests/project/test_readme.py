@@ -15,6 +15,7 @@ import noxfile  # noqa: F401  # fills nox's registry
 from assay.arguments import parse_arguments
 from assay.docs import project_sections, readme
 from assay.engine.qualify import EXIT_BY_OUTCOME, EXIT_BY_VERDICT
+from assay.evidence.ustar import END, header
 from assay.evidence.verify import verify_bundle
 from assay.model import Outcome, Verdict
 from tests.bench.engine import idle_gates
@@ -96,6 +97,7 @@ def test_a_bundle_can_be_followed_by_hand(bundle: Path, tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stdout + ended.stderr
     digest = verify_bundle(bundle).bundle_digest
     assert f"{digest}  manifest.json" in ended.stdout
+    assert "nothing else is in it\n" in ended.stdout
     members = {path.name for path in (tmp_path / "look").iterdir()} - {"manifest.json", "artifacts"}
     assert {
         line.removesuffix(": OK") for line in ended.stdout.splitlines() if line.endswith(": OK")
@@ -110,6 +112,15 @@ def test_a_changed_member_is_seen_by_hand(bundle: Path, tmp_path: Path, member: 
     ended = by_hand(bundle, tmp_path / "look", f"printf x >> {member}")
     assert ended.returncode != 0
     assert f"{member}: FAILED" in ended.stdout
+
+
+def test_a_member_that_the_manifest_does_not_list_is_seen_by_hand(bundle: Path, tmp_path: Path) -> None:
+    more = tmp_path / "more.tar"
+    more.write_bytes(bundle.read_bytes().removesuffix(END) + header("zzz.txt", 0) + END)
+    ended = by_hand(more, tmp_path / "look")
+    assert "manifest.json" in ended.stdout
+    assert "FAILED" not in ended.stdout
+    assert "nothing else is in it" not in ended.stdout
 
 
 def test_a_journal_that_was_put_together_anew_is_seen_by_hand(bundle: Path, tmp_path: Path) -> None:
