@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.engine.mistake import writing_lines
+from assay.engine.mistake import last_words, writing_lines
 from tests.conftest import PROJECT
 
 pytestmark = pytest.mark.gate
@@ -50,3 +50,38 @@ def test_the_project_s_own_kernels_write_at_these_lines(
 @given(st.lists(st.text(max_size=30), max_size=8), st.text(max_size=6))
 def test_any_text_gives_lines_of_it(lines: list[str], entry: str) -> None:
     assert all(1 <= number <= len(lines) for number in writing_lines(lines, entry))
+
+
+LOG = """$ python chain.zip run
+noise
+Traceback (most recent call last):
+  File "chain.zip/nvcc.py", line 70, in _compile
+pycuda.driver.CompileError: nvcc failed
+[stderr: none]
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "chain.zip/events.py", line 55, in attempt
+    return action()
+           ^^^^^^^^
+assay_chain.failures.CompileError: /kernels/pipeline/double.cu(10): error: identifier "q" is undefined
+          out[i] = 2.0f * q;
+                          ^
+
+1 error detected.
+"""
+
+
+def test_the_last_exception_is_told_in_its_own_words_without_the_frames_that_passed_it_on() -> None:
+    assert last_words(LOG) == (
+        'kernels/pipeline/double.cu(10): error: identifier "q" is undefined',
+        "          out[i] = 2.0f * q;",
+        "                          ^",
+        "1 error detected.",
+    )
+
+
+@given(st.text())
+def test_a_log_without_an_exception_has_no_last_words(text: str) -> None:
+    assert last_words(text.replace("Traceback", "")) == ()

@@ -116,6 +116,9 @@ def test_an_endless_loop_ends_at_its_deadline(loop: str) -> None:
         device.run("k", 1, 256, "Q", device.empty(4), limits=Limits(seconds=0.2))
     assert told.value.reason == "deadline"
     assert told.value.report.instructions > 0
+    (found,) = told.value.report.findings
+    assert (found.kind, found.kernel) == ("endless", "k")
+    assert "stopped here" in found.message
 
 
 @pytest.mark.gate

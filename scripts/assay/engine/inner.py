@@ -19,7 +19,7 @@ from types import MappingProxyType
 from assay.canonical import digest
 from assay.engine.console import Say
 from assay.engine.context import GateContext
-from assay.engine.mistake import answer_lines, tells_all
+from assay.engine.mistake import answer_lines
 from assay.engine.prepare import Prepared, Request
 from assay.engine.qualify import EXIT_BY_OUTCOME
 from assay.engine.rehearse import REHEARSAL_FOLDER, prepare_rehearsal
@@ -36,6 +36,10 @@ from assay.plan import load_plan, plan_json
 from assay.plan.values import WGPU_NATIVE
 
 DEADLINE_S = 120
+
+KERNEL_SECONDS = 5
+"""A kernel that runs for longer is stopped, and named with its line: who waits at a desk has saved a loop."""
+
 POLL_S = 0.1
 """How often the kernel's files are looked at; a save is noticed well before it is answered."""
 
@@ -100,8 +104,9 @@ def _planned(prepared: Prepared, name: str) -> Prepared:
 def _only(prepared: Prepared, name: str) -> Prepared:
     """Return a plan with one chain."""
     chains = MappingProxyType({**prepared.plan.chains, prepared.platform: (name,)})
+    rehearsal = prepared.rehearsal and replace(prepared.rehearsal, seconds=KERNEL_SECONDS)
     plan = replace(prepared.plan, chains=chains)
-    return replace(prepared, plan=plan, plan_digest=digest(plan_json(plan)))
+    return replace(prepared, plan=plan, plan_digest=digest(plan_json(plan)), rehearsal=rehearsal)
 
 
 def _turn(prepared: Prepared, name: str, say: Say) -> tuple[int, Json]:
@@ -114,10 +119,8 @@ def _turn(prepared: Prepared, name: str, say: Say) -> tuple[int, Json]:
         shutil.rmtree(scratch, ignore_errors=True)
     outcome = outcome_of(findings)
     say(f"{name}: {outcome.value} in {time.monotonic() - began:.1f} s")
-    for line in answer_lines(prepared, name, findings):
+    for line in answer_lines(prepared, name, findings, log):
         say(line)
-    if findings and not any(tells_all(each) for each in findings):
-        say(log)
     document: Json = {
         "chain": name,
         "findings": [each.to_json() for each in findings],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from assay.engine.console import finding_lines
+from assay.engine.console import finding_lines, one_line
 from assay.engine.prepare import Prepared
 from assay.errors import StorageError
 from assay.files import read_bounded
@@ -13,6 +13,14 @@ from assay.model import Finding
 from assay.plan.values import Stage
 
 WRONG = "CHAIN-VALUE-WRONG"
+FAILED = "CHAIN-STAGE-FAILED"
+
+_TRACEBACK = "Traceback (most recent call last):\n"
+_CLASS = re.compile(r"\A[A-Za-z_][\w.]*(?:Error|Exception): ")
+"""The class of an exception before its words."""
+
+_COMPILED_AS = re.compile(r"(?<![\w./-])/kernels/")
+"""The fixed folder that kernels are compiled under: in the project it is ``kernels/``."""
 
 _STORE = re.compile(r"\w[\w.]*\s*\[[^\]=]*\]\s*[-+*/|&^]?=(?!=)")
 """An assignment to an element, in CUDA C++ as in WGSL: how a stage's kernel writes its output."""
@@ -20,7 +28,7 @@ _STORE = re.compile(r"\w[\w.]*\s*\[[^\]=]*\]\s*[-+*/|&^]?=(?!=)")
 _LIMIT = 1 << 20
 
 
-def answer_lines(prepared: Prepared, chain: str, findings: Sequence[Finding]) -> Iterator[str]:
+def answer_lines(prepared: Prepared, chain: str, findings: Sequence[Finding], log: str) -> Iterator[str]:
     """Yield the inner loop's answer: the first wrong value with its source lines, and every other finding.
 
     A wrong value makes those of later stages wrong, and canonical and fresh values show the same mistake: the
@@ -30,12 +38,17 @@ def answer_lines(prepared: Prepared, chain: str, findings: Sequence[Finding]) ->
         prepared: what the run stands on.
         chain: the chain's name.
         findings: what the judge found, in order.
+        log: what the child printed.
     """
     wrong = [each for each in findings if each.id == WRONG]
+    said = last_words(log)
     for each in findings:
         if each.id == WRONG:
             continue
-        if tells_all(each):
+        if each.id == FAILED and said:
+            yield f"  {each.id}: {each.where[0] if each.where else chain}"
+            yield from (f"    {one_line(line)}" for line in said)
+        elif tells_all(each):
             yield f"  {each.id}: {each.observed}"
             yield f"    remedy: {each.remedy}"
         else:
@@ -45,11 +58,27 @@ def answer_lines(prepared: Prepared, chain: str, findings: Sequence[Finding]) ->
         yield from _mistake(prepared, chain, wrong[0])
     if len(wrong) > 1:
         yield f"  and {len(wrong) - 1} more wrong results of this input, or after it"
+    if findings and not said and not any(tells_all(each) for each in findings):
+        yield log
 
 
 def tells_all(finding: Finding) -> bool:
     """Say whether a finding needs no log beside it: the child's output says no more."""
     return finding.id == WRONG or finding.id.startswith("REHEARSAL-")
+
+
+def last_words(log: str) -> tuple[str, ...]:
+    """Return what the last exception in a log says, line by line; empty where there is none.
+
+    A kernel's mistake is told in the compiler's or the runtime's words; the frames that passed them on are
+    those of this program.
+    """
+    _, found, rest = log.rpartition(_TRACEBACK)
+    lines = rest.splitlines() if found else []
+    while lines and lines[0].startswith(" "):
+        del lines[0]
+    text = _CLASS.sub("", "\n".join(lines)).strip()
+    return tuple(line.rstrip() for line in _COMPILED_AS.sub("kernels/", text).splitlines() if line.strip())
 
 
 def _mistake(prepared: Prepared, chain: str, finding: Finding) -> Iterator[str]:

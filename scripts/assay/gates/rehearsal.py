@@ -18,6 +18,12 @@ from assay.model import Json
 REPORT_VARIABLE = "ASSAY_REHEARSAL_REPORT"
 """Names the file that the CPU's driver tells its findings to."""
 
+SECONDS_VARIABLE = "ASSAY_REHEARSAL_SECONDS"
+"""Says how many seconds a kernel may run on the CPU's driver."""
+
+KERNEL_SECONDS = 30
+"""Less than the chain's child has for a result: the driver names the line, the child's deadline could not."""
+
 REPORT_NAME = "rehearsal.jsonl"
 
 
@@ -47,12 +53,14 @@ class Rehearsal:
         digest: SHA-256 (hex) over all that the driver is made of.
         wrappers: the folder of the ``nvcc`` that makes PTX under the name of a CUBIN.
         adapter: the software adapter, None where no stage needs one.
+        seconds: how long a kernel may run.
     """
 
     driver: Path
     digest: str
     wrappers: Path
     adapter: Adapter | None = None
+    seconds: int = KERNEL_SECONDS
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -61,7 +69,7 @@ class Rehearsal:
 
     def variables(self, folder: Path) -> Mapping[str, str]:
         """Return the child's further variables, given its private folder."""
-        report = {REPORT_VARIABLE: str(folder / REPORT_NAME)}
+        report = {REPORT_VARIABLE: str(folder / REPORT_NAME), SECONDS_VARIABLE: str(self.seconds)}
         if self.adapter is None:
             return report
         # the second name is for loaders before 1.3.207 ("Loader environment variables")

@@ -12,6 +12,7 @@ Facts::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
@@ -21,10 +22,14 @@ from assay.judge.images import PTX, ran_stages
 from assay.judge.reading import get, items, number, objects, text
 from assay.model import Facts, Finding, Tier
 
+_COMPILED_AS = re.compile(r"(?<![\w./-])/kernels/")
+"""``/kernels/<chain>/<file>``: the same bytes in every folder (DESIGN: PTX)."""
+
 IDS: Mapping[str, str] = MappingProxyType(
     {
         "assertion": "REHEARSAL-ASSERTION",
         "barrier": "REHEARSAL-BARRIER",
+        "endless": "REHEARSAL-ENDLESS",
         "leak": "REHEARSAL-LEAK",
         "misaligned": "REHEARSAL-MISALIGNED",
         "out-of-bounds": "REHEARSAL-OUT-OF-BOUNDS",
@@ -69,7 +74,12 @@ def _mistake(each: Facts) -> Finding:
     times = number(each, "count") or 1
     more = f" ({times} times)" if times > 1 else ""
     observed = f"{text(each, 'kernel')} at {place}, {thread}{at}: {text(each, 'message')}{more}"
-    return finding(entry_id, observed, where=(place,))
+    return finding(entry_id, _as_in_the_project(observed), where=(_as_in_the_project(place),))
+
+
+def _as_in_the_project(words: str) -> str:
+    """Return words with the fixed names that kernels are compiled under as paths in the project."""
+    return _COMPILED_AS.sub("kernels/", words)
 
 
 def _index(each: Facts, name: str) -> str:

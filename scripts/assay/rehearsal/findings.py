@@ -12,6 +12,7 @@ KINDS = (
     "barrier",
     "race",
     "assertion",
+    "endless",
     "leak",
 )
 """Every kind of finding.
@@ -20,9 +21,9 @@ KINDS = (
 that is no multiple of its size, or to memory that was freed; the access is not made (a read gives 0).
 ``uninitialised``: a read of bytes none of which was ever written, whose value then reached a result in global
 memory, a branch, an address or an atomic operation (a value that nothing uses is no mistake).  ``barrier``: a
-barrier in divergent code.
-``race``: two threads reached the same shared memory in one barrier interval, at least one wrote, and nothing
-ordered them.  ``assertion``: ``assert`` failed in a kernel.  ``leak``: memory still allocated at the end.
+barrier in divergent code.  ``race``: two threads reached the same shared memory in one barrier interval, at least one wrote, and nothing
+ordered them.  ``assertion``: ``assert`` failed in a kernel.  ``endless``: the kernel ran for
+longer than it may, and was stopped.  ``leak``: memory still allocated at the end.
 """
 
 FATAL = frozenset({"out-of-bounds", "misaligned", "use-after-free", "assertion"})

@@ -81,7 +81,7 @@ def test_an_index_past_the_end_is_told_with_its_line_and_thread(project: Path, k
     edit(kernel, "i < count", "i <= count")
     code, said = answer(project)
     assert code == 1
-    assert "REHEARSAL-OUT-OF-BOUNDS: twice at /kernels/pipeline/double.cu:17" in said
+    assert "REHEARSAL-OUT-OF-BOUNDS: twice at kernels/pipeline/double.cu:17" in said
     assert "thread (37, 0, 0)" in said
     assert "REHEARSAL-LEAK" not in said  # a context that a fault ended refuses to free
 
@@ -90,7 +90,31 @@ def test_what_the_compiler_refuses_is_told_in_its_words(project: Path, kernel: P
     edit(kernel, "2.0f * in[i]", "2.0f * im[i]")
     code, said = answer(project)
     assert code == 1
+    assert "kernels/pipeline/double.cu(17): error" in said
     assert 'identifier "im" is undefined' in said
+    assert "Traceback" not in said
+
+
+def test_what_the_shader_compiler_refuses_is_told_in_its_words(project: Path) -> None:
+    shader = project / "kernels" / "pipeline" / "add_one.wgsl"
+    text = shader.read_text()
+    edit(shader, "= a + 1.0;", "= a + 1.0 +;")
+    try:
+        code, said = answer(project)
+    finally:
+        shader.write_text(text)
+    assert code == 1
+    assert "CHAIN-STAGE-FAILED: pipeline/add-one/canonical/wgpu" in said
+    assert "expected expression" in said
+    assert "Traceback" not in said
+
+
+def test_an_endless_loop_is_stopped_and_named_with_its_line(project: Path, kernel: Path) -> None:
+    edit(kernel, "out[i] = 2.0f * in[i];", "do { out[i] = 2.0f * in[i]; } while (in[i] < 1e9f);")
+    code, said = answer(project)
+    assert code == 1
+    assert "REHEARSAL-ENDLESS: twice at kernels/pipeline/double.cu:17" in said
+    assert "Traceback" not in said
 
 
 def test_a_saved_kernel_is_run_again_and_the_loop_ends_when_it_is_told_to(

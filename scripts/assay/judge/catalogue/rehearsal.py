@@ -67,6 +67,14 @@ ENTRIES = (
         "CUDA C++ Programming Guide: Assertion",
     ),
     Entry(
+        "REHEARSAL-ENDLESS",
+        "a kernel ran for so long that it was stopped",
+        Severity.FAILURE,
+        "a kernel that ends, within the seconds that a rehearsal has for it",
+        f"{_LINE}: let the loop end; a kernel that is only slow needs fewer values to rehearse",
+        "DESIGN: Laws, 1",
+    ),
+    Entry(
         "REHEARSAL-LEAK",
         "memory was still allocated when its context ended",
         Severity.FAILURE,

@@ -16,7 +16,7 @@ Every call ends before it returns: asynchronous ones in the order in which they 
 that a GPU may choose too.  As on a GPU, a kernel's fault is told by the next call, and ends its context.
 
 ``ASSAY_REHEARSAL_REPORT`` names a file that the driver appends what it saw to, one JSON document a line; see
-``report``.
+``report``.  ``ASSAY_REHEARSAL_SECONDS`` says how many seconds a kernel may run before it is stopped.
 """
 
 from __future__ import annotations

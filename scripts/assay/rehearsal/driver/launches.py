@@ -92,7 +92,7 @@ def launch(driver: Driver, function: Function, shape: Shape, parameters: bytes) 
             parameters,
             shape.shared,
             driver.memory,
-            Limits(),
+            Limits(seconds=driver.kernel_seconds),
         )
     except LaunchError as error:
         _tell(driver, context, entry, shape, error.report)
@@ -127,7 +127,8 @@ def _failed(driver: Driver, context: Context, error: LaunchError) -> None:
         raise DriverError(_REFUSED[error.reason], f"refused: {error.message}")
     code = _FAULTS.get(error.reason, CODES["CUDA_ERROR_LAUNCH_FAILED"])
     context.fault = context.fault or code
-    driver.report.refused("launch", code, error.message)
+    if "endless" not in {found.kind for found in error.report.findings}:
+        driver.report.refused("launch", code, error.message)
 
 
 def _print(data: bytes) -> None:

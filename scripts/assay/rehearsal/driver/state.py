@@ -21,6 +21,12 @@ FIRST_HANDLE = 0x5A5A_0000_0000
 CAPACITY = 4 << 30
 """Bytes of the device's memory."""
 
+KERNEL_SECONDS = 60.0
+"""How long a kernel may run."""
+
+KERNEL_SECONDS_VARIABLE = "ASSAY_REHEARSAL_SECONDS"
+"""Names another number of whole seconds."""
+
 LEGACY_STREAM, THREAD_STREAM = 1, 2
 """``CU_STREAM_LEGACY`` and ``CU_STREAM_PER_THREAD`` (cuda.h); a null stream is the legacy one."""
 
@@ -60,8 +66,11 @@ class Event:
 class Driver:
     """All state of the process's driver; ``lock`` is held by every call."""
 
-    def __init__(self, report: Report, capacity: int = CAPACITY) -> None:
+    def __init__(
+        self, report: Report, capacity: int = CAPACITY, kernel_seconds: float = KERNEL_SECONDS
+    ) -> None:
         self.memory = Memory(capacity)
+        self.kernel_seconds = kernel_seconds
         self.report = report
         self.lock = threading.RLock()
         self.ready = False

@@ -25,7 +25,7 @@ from . import (
 )
 from .call import NOT_SUPPORTED, WORDS, Calls, entry
 from .report import VARIABLE, Report
-from .state import Driver
+from .state import KERNEL_SECONDS, KERNEL_SECONDS_VARIABLE, Driver
 
 _PARTS = (
     *(devices, contexts, allocations, copies, fills, streams, events, modules, functions),
@@ -59,7 +59,9 @@ def fill(address: int) -> None:
     """
     table = Table.from_address(address)
     names = [(table.names[number] or b"").decode() for number in range(table.count)]
-    driver = Driver(Report(os.environ.get(VARIABLE)))
+    given = os.environ.get(KERNEL_SECONDS_VARIABLE, "")
+    seconds = float(given) if given.isdecimal() else KERNEL_SECONDS
+    driver = Driver(Report(os.environ.get(VARIABLE)), kernel_seconds=seconds)
     functions_at = {name: table.functions[number] or 0 for number, name in enumerate(names)}
     calls = {**calls_of_parts(), **lookup.calls(functions_at, frozenset(calls_of_parts()))}
     for number, name in enumerate(names):

@@ -32,6 +32,9 @@ _HEAP = 30 << 20
 ones (its threshold for giving memory back follows the largest block freed, up to 32 MiB) instead of faulting
 every page in again: kernels over many values take half the time."""
 
+_ENDLESS = frozenset({"deadline", "instructions"})
+"""Reasons to stop a kernel that may be in an endless loop."""
+
 _GRID = (2**31 - 1, 65535, 65535)
 _BLOCK = (1024, 1024, 64)
 _NUMBERS = itertools.count(1)
@@ -142,6 +145,9 @@ def _run_chunk(started: Launch, kernel: Kernel, first: int, left: int) -> int:
     try:
         scheduler.run(kernel.function.name)
     except TrapError as error:
+        if error.reason in _ENDLESS and scheduler.site is not None:
+            going = np.flatnonzero(chunk.alive)
+            chunk.note("endless", scheduler.site, f"{error}, and was stopped here", going[:1], None)
         raise LaunchError(error.reason, _sentence(scheduler, recorder, error), recorder.report()) from None
     except UnsupportedError as error:
         raise LaunchError("unsupported", _sentence(scheduler, recorder, error), recorder.report()) from None
