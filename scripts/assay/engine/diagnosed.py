@@ -1,4 +1,7 @@
-"""A diagnosis as lines for people, as the document ``assay/diagnosis/1``, and as an exit code."""
+"""A diagnosis as lines for people, as the document ``assay/diagnosis/1``, and as an exit code.
+
+The document's JSON Schema is ``diagnosis.schema.json`` beside this module.
+"""
 
 from __future__ import annotations
 
