@@ -21,7 +21,7 @@ from .measure_spec import MeasureRequest
 from .memory import Peak
 from .packages import load
 from .run import Surroundings
-from .runtime_wgpu import BINDING_LIMIT, BUFFER_LIMIT, choose, library_facts, open_adapters
+from .runtime_wgpu import BINDING_LIMIT, BUFFER_LIMIT, adapter_facts, choose, library_facts, open_adapters
 from .shared.path import Kernels, opened
 from .shared.vulkan_device import VulkanDevice
 from .spec import INPUTS
@@ -86,22 +86,31 @@ def _side(
     events: Events,
     stack: contextlib.ExitStack,
 ) -> Any:  # noqa: ANN401  # one of the sides
-    """Open one side and report it; where the stack unwinds past it, it is closed and that is reported."""
+    """Open one side and report it; where the stack unwinds past it, it is closed and that is reported.
+
+    A side that cannot be closed (a lost device refuses everything) keeps no other open.
+    """
     events.emit("opening", runtime=name)
     with contextlib.ExitStack() as own:
         got = attempt(events, lambda: open_it(own), step="open", runtime=name)
         if got is None:
             return None
-        stack.callback(_closed, name, events)
-        stack.push(own.pop_all())
+        stack.callback(_close, name, own.pop_all(), events)
     events.emit("opened", runtime=name, facts=document.plain(got[1]))
     return got[0]
 
 
-def _closed(name: str, events: Events) -> None:
-    """Report that a side is closed; a reader that has gone keeps nothing open."""
+def _close(name: str, own: contextlib.ExitStack, events: Events) -> None:
+    """Close one side and report how that went; a reader that has gone keeps nothing open."""
     with contextlib.suppress(OSError):
-        events.emit("closed", runtime=name)
+        if attempt(events, partial(_closed, own), step="close", runtime=name):
+            events.emit("closed", runtime=name)
+
+
+def _closed(own: contextlib.ExitStack) -> bool:
+    """Close what one side holds and return that it is closed."""
+    own.close()
+    return True
 
 
 def _cuda(ordinal: int, stack: contextlib.ExitStack) -> tuple[Cuda, Mapping[str, object]]:
@@ -126,7 +135,8 @@ def _wgpu(request: MeasureRequest, stack: contextlib.ExitStack) -> tuple[Any, Ma
     features = [name for name in ("timestamp-query",) if name in adapter.features]
     device = adapter.request_device_sync(required_limits=limits, required_features=features)
     stack.callback(device.destroy)
-    return device, {**library_facts(), "features": features, "limits": limits}
+    told = {"adapter": adapter_facts(adapter), "features": features, "limits": limits}
+    return device, {**library_facts(), **told}
 
 
 def _device(when: str, request: MeasureRequest, around: Surroundings) -> None:
@@ -194,7 +204,7 @@ def _shared(
     with Peak(cuda) as peak, opened(cuda, vulkan, kernels, values.size) as path:
         path.load(values)
         path.run()
-        facts = path.facts()
         result = path.read()
+        facts = path.facts()
         peak.look()
     return {**facts, "input": name, "memory": peak.facts(), "result": blocks.describe(result)}

@@ -60,7 +60,7 @@ def judge_life(case: Case, facts: Facts) -> Iterator[Finding]:
     """Yield what is wrong with the child's errors, its end, and how it opened and closed its runtimes."""
     yield from judge_end(case, facts)
     yield from _opened(case, facts)
-    yield from _contexts(facts)
+    yield from judge_closing(facts)
 
 
 def judge_end(case: Case, facts: Facts) -> Iterator[Finding]:
@@ -117,7 +117,7 @@ def _opened(case: Case, facts: Facts) -> Iterator[Finding]:
         yield finding("CHAIN-CHILD-ORDER", f"{name} was not opened", where=("child.opened",))
 
 
-def _contexts(facts: Facts) -> Iterator[Finding]:
+def judge_closing(facts: Facts) -> Iterator[Finding]:
     """Yield where the runtimes were not closed in reverse, or did not have a CUDA context each (law 8)."""
     opened, closed = texts(facts, "child.opened"), texts(facts, "child.closed")
     failed = {

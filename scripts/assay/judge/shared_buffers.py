@@ -5,8 +5,10 @@ describe::
 
     not_run, lacking                 as in gate ``chain``; ``no-shader`` where build made no SPIR-V
     measured [{task, size, input, handle, semaphore, allocated, cuda_address, cuda_attributes, descriptor,
-        memory {device, host_before, host_peak}, result}]
-        one of each input; ``size`` is the number of values, ``result`` as in ``judge.blocks``
+        memory {device, host_before, host_peak}, result,
+        passes, timeline, steps [{side, wait, signal}], transfers [{direction, bytes, signal}]}]
+        one of each input; ``size`` is the number of values, ``result`` as in ``judge.blocks``; every step
+        raises the timeline by one: ``steps`` are the first pass's, ``transfers`` all copies by the host
     child.runtimes {cuda {uuid}, vulkan {uuid, device, driver_version, …}}      UUIDs as 32 hex digits
     provider_handles [text]          exported symbols of the provider that would hand out its memory
     shader {sha256}                  of the SPIR-V that the child was given
@@ -36,6 +38,9 @@ OPAQUE_FD, TIMELINE_FD = "opaque-fd", "timeline-opaque-fd"
 
 DEVICE_MEMORY = 2
 """``CU_MEMORYTYPE_DEVICE`` (cuda.h)."""
+
+_PASS = ("vulkan", "cuda", "vulkan")
+"""The sides of one pass: each step waits for the timeline's value that the one before it signals."""
 
 _ITEM = 4
 """Bytes of a float32."""
@@ -117,6 +122,7 @@ def _one(case: Case, shared: SharedBuffers, name: str, seen: Facts) -> Iterator[
     if wrong := wrong_blocks(mapping(seen, "result"), right, len(values)):
         yield finding("SHARED-VALUE-WRONG", f"{name}: {wrong}", where=(f"measured.{name}",))
     yield from one_allocation(name, seen, len(values))
+    yield from no_copy(name, seen, len(values), 1)
 
 
 def one_allocation(name: str, seen: Facts, count: int) -> Iterator[Finding]:
@@ -136,10 +142,41 @@ def one_allocation(name: str, seen: Facts, count: int) -> Iterator[Finding]:
         yield finding("SHARED-ALLOCATION", observed, where=(f"measured.{name}",))
 
 
+def no_copy(name: str, seen: Facts, count: int, passes: int) -> Iterator[Finding]:
+    """Yield where more was done than to load, to pass, to read, and to pass again without reading.
+
+    Args:
+        name: of what was measured, for the finding.
+        seen: its facts.
+        count: number of values.
+        passes: how often both sides must have computed in all.
+    """
+    steps = [
+        (text(each, "side"), number(each, "wait"), number(each, "signal")) for each in objects(seen, "steps")
+    ]
+    copies = [
+        (text(each, "direction"), number(each, "bytes"), number(each, "signal"))
+        for each in objects(seen, "transfers")
+    ]
+    size, last = count * _ITEM, len(_PASS) + 2
+    shown = {
+        "the first pass": (steps, [(side, at, at + 1) for at, side in enumerate(_PASS, 1)]),
+        "copies by the host": (copies, [("host-to-device", size, 1), ("device-to-host", size, last)]),
+        "passes": (number(seen, "passes"), passes),
+        "the timeline": (number(seen, "timeline"), last + len(_PASS) * (passes - 1)),
+    }
+    for what, (got, wanted) in shown.items():
+        if got != wanted:
+            observed = f"{name}: {what}: {got}"
+            yield finding("SHARED-COPIED", observed, expected=f"{wanted}", where=(f"measured.{name}",))
+
+
 def claim(case: Case, facts: Facts) -> str:
     """Return what a passed gate establishes, of exactly which pair."""
     try:
-        vulkan = mapping(facts, "child.runtimes.vulkan")
+        device, driver = (
+            text(facts, f"child.runtimes.vulkan.{name}") for name in ("device", "driver_version")
+        )
         handles = texts(facts, "provider_handles")
     except MalformedFacts:
         return "nothing: its facts are malformed"
@@ -150,9 +187,9 @@ def claim(case: Case, facts: Facts) -> str:
         else "the provider exports nothing that hands out its memory"
     )
     return (
-        f"Vulkan (driver {text(vulkan, 'driver_version')}) and CUDA computed in place on one allocation of "
-        f"{text(vulkan, 'device')} without a copy through the host, handed over by a timeline semaphore; "
-        f"between wgpu and CUDA nothing is established: {wgpu}"
+        f"Vulkan (driver {driver}) and CUDA computed in place on one allocation of {device} without a copy "
+        "through the host, handed over by a timeline semaphore; between wgpu and CUDA nothing is "
+        f"established: {wgpu}"
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from assay.judge.cold import CHAIN, SCRIPT, warm_median
-from assay.judge.reading import MalformedFacts, get, items, mapping, objects
+from assay.judge.reading import MalformedFacts, items, mapping, number, objects
 from assay.model import Facts
 
 _WHOLE = 100
@@ -47,7 +47,7 @@ def ratio(numerator: int, denominator: int) -> int:
 def _kernel(facts: Facts) -> int:
     """Return the slowest kernel's speed as part of the device's own copy of the same buffer."""
     copy = median(facts, "floors.device-copy")
-    return min(ratio(copy, median(facts, f"kernels.{name}")) for name in mapping(facts, "kernels"))
+    return min(ratio(copy, median(facts, f"kernels.{name}")) for name in ("nvrtc", "wgpu"))
 
 
 def _pinned(facts: Facts) -> int:
@@ -62,9 +62,9 @@ def _copies(facts: Facts) -> int:
 
 def _wgpu(facts: Facts) -> int:
     """Return how much faster wgpu's hop is than its documentation-style form."""
-    found = [get(each, "wgpu") for each in objects(facts, "script.hops")]
-    whole = [each for each in found if isinstance(each, int) and not isinstance(each, bool)]
-    if not whole:
+    found = [number(each, "wgpu") for each in objects(facts, "script.hops")]
+    whole = [each for each in found if each is not None and each > 0]
+    if not whole or len(whole) != len(found):
         raise MalformedFacts("script.hops", "a list of objects with wgpu's nanoseconds")
     return ratio(int(statistics.median(whole)), median(facts, "hops.wgpu"))
 

@@ -9,7 +9,7 @@ Facts (``gates.measures`` writes them), besides those of the child::
         hops {pycuda, wgpu, nvrtc}          each hop alone, from host memory to host memory
         kernels {wgpu, nvrtc}               by the device's own clock
         chain, script {ns, hops [{pycuda, wgpu, nvrtc}], memory, result}
-        shared {ns, memory, result, …}      the shared buffer, where the plan has one
+        shared {ns, memory, result, …}      the shared buffer, where the plan has one, as in that gate
     cold                                    as in ``gates.cold``; null where the chain's child broke off
 """
 
@@ -23,8 +23,15 @@ from assay.judge.catalogue import finding
 from assay.judge.child import ended_well
 from assay.judge.cold import CHAIN, SCRIPT, judge_cold, warm_median
 from assay.judge.measuring import judge_measuring
-from assay.judge.reading import MalformedFacts, get, mapping, number, objects, text
-from assay.judge.shared_buffers import judge_shader, not_run, one_allocation, same_device, shared_stages
+from assay.judge.reading import MalformedFacts, get, items, mapping, number, objects, text
+from assay.judge.shared_buffers import (
+    judge_shader,
+    no_copy,
+    not_run,
+    one_allocation,
+    same_device,
+    shared_stages,
+)
 from assay.judge.speed import FLOORS, durations, median, ratio
 from assay.judge.values import fresh_values
 from assay.model import Facts, Finding
@@ -34,11 +41,15 @@ RULES = 1
 
 TASK = "throughput"
 
+WARM_UP = 2
+"""Passes over a shared buffer before those whose durations count (``assay.chain.speed.clock``)."""
+
 _TIMED = (
     *("floors.device-copy", "floors.pinned-to-device", "floors.pinned-to-host"),
     *("floors.empty-launch", "floors.empty-dispatch", "hops.pycuda", "hops.wgpu", "hops.nvrtc"),
-    *("kernels.nvrtc", "chain.ns", "script.ns"),
+    *("kernels.nvrtc", "chain.ns"),
 )
+_KERNEL = "kernel-of-device-copy"
 _NS_PER_US = 1000
 _NS_PER_MS = 10**6
 
@@ -88,8 +99,11 @@ def _size(case: Case, speed: Throughput, fresh: tuple[int, ...], size: int, seen
     for part in ("chain", "script"):
         if wrong := wrong_blocks(mapping(seen, f"{part}.result"), right, size):
             yield finding("THROUGHPUT-VALUE-WRONG", f"{part} over {size} values: {wrong}")
-    for path in _TIMED:
-        durations(seen, path)
+    for path in (*_TIMED, "script.ns"):
+        taken = len(durations(seen, path))
+        if path != "script.ns" and taken != speed.turns:
+            observed = f"{path} over {size} values was measured {taken} times, not {speed.turns}"
+            yield finding("THROUGHPUT-MISSING", observed)
     shared = case.plan.shared_buffers
     if shared is None:
         return
@@ -99,13 +113,19 @@ def _size(case: Case, speed: Throughput, fresh: tuple[int, ...], size: int, seen
     passed = computed(shared_stages(case, shared), given)
     if wrong := wrong_blocks(mapping(seen, "shared.result"), passed, size):
         yield finding("THROUGHPUT-VALUE-WRONG", f"shared buffer over {size} values: {wrong}")
-    durations(seen, "shared.ns")
     yield from one_allocation(f"{size} values", mapping(seen, "shared"), size)
+    passes = 1 + WARM_UP + len(durations(seen, "shared.ns"))
+    yield from no_copy(f"{size} values", mapping(seen, "shared"), size, passes)
 
 
 def _floors(speed: Throughput, seen: Facts) -> Iterator[Finding]:
     """Yield each bound of the plan that was not reached."""
     for name, bound in speed.floors:
+        if name == _KERNEL and not items(seen, "kernels.wgpu"):
+            yield finding(
+                "THROUGHPUT-MISSING", f"{name}: wgpu's adapter has no time stamps (timestamp-query)"
+            )
+            continue
         if (got := FLOORS[name](seen)) < bound:
             observed = f"{name} is {got} % over {speed.floor_size} values"
             yield finding("THROUGHPUT-FLOOR", observed, expected=f"at least {bound} %", where=("measured",))

@@ -49,30 +49,44 @@ class SharedPath:
         self._timeline = timeline
         self._work = work
         self._value = 0
+        self._passes = 0
+        self._steps: list[dict[str, object]] = []
+        self._transfers: list[dict[str, object]] = []
 
     def load(self, values: Array) -> None:
         """Put values of shape (count,) into the buffer, once, before anything is shared."""
         self._work.staging[:] = values
         self._submit(self._work.upload)
+        self._transferred("host-to-device")
         self._timeline.wait(self._value, DEADLINE_S)
 
     def read(self) -> Array:
         """Return a copy of the buffer's values, after everything has run."""
         self._submit(self._work.download)
+        self._transferred("device-to-host")
         self._timeline.wait(self._value, DEADLINE_S)
         result: Array = self._work.staging.copy()
         return result
 
     def run(self) -> None:
         """Run shader, kernel and shader in place, each waiting for the one before, and wait for the end."""
+        before = self._value
         self._submit(self._work.shader)
         enqueue_in_place(self._cuda, self._work.kernel, self._work.in_place, self._value, self._value + 1)
         self._value += 1
         self._submit(self._work.shader)
         self._timeline.wait(self._value, DEADLINE_S)
+        if not self._passes:
+            sides = enumerate(("vulkan", "cuda", "vulkan"), before)
+            self._steps = [{"side": side, "signal": value + 1, "wait": value} for value, side in sides]
+        self._passes += 1
 
     def facts(self) -> dict[str, object]:
-        """Return what shows that both sides name one allocation."""
+        """Return what shows that both sides name one allocation, and that nothing was copied meanwhile.
+
+        Every step raises the timeline by one: ``timeline`` is its value, ``transfers`` names that of each
+        copy between host and device, ``steps`` those of the first of ``passes``.
+        """
         work = self._work
         return {
             "allocated": work.memory.size,
@@ -80,9 +94,18 @@ class SharedPath:
             "cuda_attributes": _attributes(self._cuda, work.in_place.address),
             "descriptor": work.descriptor,
             "handle": "opaque-fd",
+            "passes": self._passes,
             "semaphore": "timeline-opaque-fd",
             "size": work.in_place.count * ITEM,
+            "steps": self._steps,
+            "timeline": self._value,
+            "transfers": self._transfers,
         }
+
+    def _transferred(self, direction: str) -> None:
+        """Record the copy between host and device that was submitted last."""
+        size = self._work.in_place.count * ITEM
+        self._transfers.append({"bytes": size, "direction": direction, "signal": self._value})
 
     def _submit(self, buffer: Any) -> None:  # noqa: ANN401  # cffi handle
         """Submit Vulkan's next step."""

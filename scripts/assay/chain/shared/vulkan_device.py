@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..failures import UnavailableError
 from ..packages import load
+from ..release import releasing
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -86,10 +87,10 @@ class VulkanDevice:
         with contextlib.ExitStack() as stack:
             outer, self._stack = self._stack, stack
             try:
-                yield
+                with releasing(self.wait_idle):
+                    yield
             finally:
                 self._stack = outer
-                self.wait_idle()
 
     def wait_idle(self) -> None:
         """Wait until the device has nothing more to do."""
@@ -97,8 +98,8 @@ class VulkanDevice:
 
     def close(self) -> None:
         """Free everything, the device and the instance last."""
-        self.wait_idle()
-        self._stack.close()
+        with self._stack:
+            self.wait_idle()
 
     def memory_type(self, allowed: int, flags: int) -> int:
         """Return the first memory type of ``allowed`` (a bit mask) that has all ``flags``.

@@ -62,6 +62,22 @@ ENTRIES = (
         _EXTERNAL,
     ),
     Entry(
+        "SHARED-COPIED",
+        "the facts do not exclude a copy through the host between the sides",
+        Severity.FAILURE,
+        "one copy in, every pass, one copy out, and no other step on the timeline",
+        "what ran is not this release's child: qualify again with the installed package",
+        _EXTERNAL,
+    ),
+    Entry(
+        "GPU-SHARED",
+        "another process computes on the GPU that is measured",
+        Severity.WARNING,
+        "no other compute process (NVML)",
+        "end it (nvidia-smi names it) and measure again before ratios are compared",
+        "nvml.h: nvmlDeviceGetComputeRunningProcesses",
+    ),
+    Entry(
         "SHARED-RESULT-MISSING",
         "a pass over the shared buffer gave no values",
         Severity.FAILURE,
