@@ -94,22 +94,32 @@ def test_every_kind_of_the_interpreter_has_a_finding_of_its_own() -> None:
     assert {entry.id for entry in ENTRIES} <= set(CATALOGUE)
 
 
+@pytest.mark.parametrize("kind", ["use-after-free", "uninitialised", "leak"])
+def test_what_the_host_did_wrong_is_told_without_a_kernel(kind: str) -> None:
+    told = mistake(kind, kernel="", file="", line=0, message="memory was freed before")
+    (found,) = findings(with_report("findings", [told]), CASE)
+    assert (found.id, found.observed, found.severity) == (
+        IDS[kind],
+        "memory was freed before",
+        Severity.FAILURE,
+    )
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_mistake_fails_with_kernel_line_thread_and_address(kind: str) -> None:
     facts = with_report("findings", [mistake(kind, count=12)])
     (found,) = findings(facts, CASE)
     assert (found.id, found.severity) == (IDS[kind], Severity.FAILURE)
-    if kind != "leak":
-        for part in (
-            "twice",
-            "kernels/pipeline/double.cu:6",
-            "(3, 0, 0)",
-            "(37, 0, 0)",
-            "0x1000000000094",
-            "12",
-        ):
-            assert part in found.observed
-        assert found.where == ("kernels/pipeline/double.cu:6",)
+    for part in (
+        "twice",
+        "kernels/pipeline/double.cu:6",
+        "(3, 0, 0)",
+        "(37, 0, 0)",
+        "0x1000000000094",
+        "12",
+    ):
+        assert part in found.observed
+    assert found.where == ("kernels/pipeline/double.cu:6",)
 
 
 def test_a_mistake_without_source_lines_names_the_line_of_the_ptx() -> None:

@@ -66,7 +66,7 @@ def _mistake(each: Facts) -> Finding:
     kind, file, line = text(each, "kind"), text(each, "file"), number(each, "line")
     place = f"{file}:{line}" if file and line else f"PTX line {number(each, 'ptx_line')}"
     entry_id = IDS.get(kind, "REHEARSAL-OTHER")
-    if kind == "leak":
+    if not text(each, "kernel"):
         return finding(entry_id, text(each, "message"))
     thread = ", ".join(f"{name} {_index(each, name)}" for name in ("block", "thread"))
     address = text(each, "address") if each.get("address") is not None else ""

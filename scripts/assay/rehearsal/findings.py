@@ -21,9 +21,13 @@ KINDS = (
 that is no multiple of its size, or to memory that was freed; the access is not made (a read gives 0).
 ``uninitialised``: a read of bytes none of which was ever written, whose value then reached a result in global
 memory, a branch, an address or an atomic operation (a value that nothing uses is no mistake).  ``barrier``: a
-barrier in divergent code.  ``race``: two threads reached the same shared memory in one barrier interval, at least one wrote, and nothing
-ordered them.  ``assertion``: ``assert`` failed in a kernel.  ``endless``: the kernel ran for
-longer than it may, and was stopped.  ``leak``: memory still allocated at the end.
+barrier in divergent code.  ``race``: two threads reached the same shared memory in one barrier interval, at
+least one wrote, and nothing ordered them.  ``assertion``: ``assert`` failed in a kernel.
+``endless``: the kernel ran for longer than it may, and was stopped.  ``leak``: memory still allocated at the
+end.
+
+What the host does wrong has no kernel: it freed memory twice (``use-after-free``), or copied to itself what
+nothing wrote (``uninitialised``).
 """
 
 FATAL = frozenset({"out-of-bounds", "misaligned", "use-after-free", "assertion"})

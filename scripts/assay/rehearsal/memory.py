@@ -170,6 +170,16 @@ class Memory:
         offset = address - allocation.origin
         return allocation.data[offset : offset + size]
 
+    def touched(self, address: int, size: int) -> bool:
+        """Return whether any of ``size`` bytes was ever written.
+
+        Raises:
+            BadAddressError: they do not lie in one allocation.
+        """
+        allocation = self._at(address, size)
+        offset = address - allocation.origin
+        return allocation.written.touched(offset, offset + size)
+
     def mark(self, address: int, size: int) -> None:
         """Note that the host wrote ``size`` bytes through ``view``."""
         allocation = self._at(address, size)

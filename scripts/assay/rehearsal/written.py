@@ -50,6 +50,12 @@ class Written:
             return stop <= self._prefix
         return stop - start <= _GLANCE and bool(self._map[start:stop].all())
 
+    def touched(self, start: int, stop: int) -> bool:
+        """Return whether any byte from ``start`` up to ``stop`` was written."""
+        if self._map is None:
+            return start < self._prefix
+        return bool(self._map[start:stop].any())
+
     def unwritten(self, index: Array, width: int) -> Array:
         """Return, for each element, whether *none* of its bytes was written.
 

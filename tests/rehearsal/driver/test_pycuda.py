@@ -193,7 +193,43 @@ keep.pop(); keep.detach()
     (found,) = ran.of("finding")
     assert found["kind"] == "leak"
     assert found["message"].startswith("123 bytes of device memory")
+    assert found["message"].endswith("; asked for at <string>:14")
     assert ran.exit == 0
+
+
+def test_memory_that_is_freed_twice_is_told_with_the_line(programs: Programs) -> None:
+    ran = programs.run(
+        CONTEXT
+        + """
+from cuda.bindings import driver
+_, address = driver.cuMemAlloc(123)
+say([int(driver.cuMemFree(address)[0]), int(driver.cuMemFree(address)[0]), int(driver.cuMemFree(12345)[0])])
+"""
+        + END
+    )
+    assert ran.said == [0, 1, 1]  # CUDA_ERROR_INVALID_VALUE
+    (found,) = ran.of("finding")
+    assert (found["kind"], found["kernel"]) == ("use-after-free", "")
+    assert found["message"].endswith("was freed before, and is freed again at <string>:13")
+
+
+def test_a_copy_to_the_host_of_what_nothing_wrote_is_told_with_the_line(programs: Programs) -> None:
+    ran = programs.run(
+        CONTEXT
+        + """
+memory = cuda.mem_alloc(400)
+taken = np.zeros(100, np.float32)
+cuda.memcpy_dtoh(taken, memory)
+cuda.memset_d8(memory, 1, 4)
+cuda.memcpy_dtoh(taken, memory)
+memory.free()
+"""
+        + END
+    )
+    (found,) = ran.of("finding")
+    assert (found["kind"], found["kernel"]) == ("uninitialised", "")
+    assert "a copy of 400 bytes to the host" in found["message"]
+    assert found["message"].endswith("which nothing wrote at <string>:13")
 
 
 def test_its_own_compiler_elementwise_reduction_and_scan_run_through_the_wrapper(programs: Programs) -> None:

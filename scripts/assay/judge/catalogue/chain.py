@@ -185,8 +185,8 @@ RESULTS = (
         "a stage gave a wrong value",
         Severity.FAILURE,
         "every value as the plan's `expect` says",
-        "correct the kernel, or what the plan expects of it, where either was changed; where neither was, this "
-        "combination of GPU, driver, toolkit and provider computes wrongly: do not release it",
+        "correct the kernel, or what the plan expects of it, where either was changed; where neither was, "
+        "this combination of GPU, driver, toolkit and provider computes wrongly: do not release it",
         _RESULTS,
     ),
     Entry(

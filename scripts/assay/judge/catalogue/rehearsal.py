@@ -28,18 +28,18 @@ ENTRIES = (
     ),
     Entry(
         "REHEARSAL-USE-AFTER-FREE",
-        "a kernel reached memory that was freed",
+        "memory was reached, or freed again, that was freed",
         Severity.FAILURE,
         "memory that is alive until the kernel has ended",
-        f"{_LINE}: free the memory later",
+        "at the line that is named: free the memory later, and once",
         _SANITIZER,
     ),
     Entry(
         "REHEARSAL-UNINITIALISED",
-        "a kernel used a value that nothing had written",
+        "a value that nothing had written was used",
         Severity.FAILURE,
         "every byte written before something depends on it",
-        f"{_LINE}: write the memory first, or read less of it",
+        "at the line that is named: write the memory first, or read less of it",
         _SANITIZER,
     ),
     Entry(

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..findings import Finding
 from .call import Calls
+from .callers import place
 from .codes import DriverError
 from .raw import host_view, unpack
 from .state import Driver
@@ -33,9 +35,17 @@ def transfer(driver: Driver, target: int, source: int, size: int) -> None:
         memory.view(target, size)[:] = host_view(source, size)
         memory.mark(target, size)
     elif from_device:
+        _tell_unwritten(driver, source, size)
         host_view(target, size)[:] = memory.view(source, size)
     else:
         host_view(target, size)[:] = host_view(source, size).copy()
+
+
+def _tell_unwritten(driver: Driver, source: int, size: int) -> None:
+    """Tell a copy to the host of memory that nothing wrote; one written byte makes it a buffer with room."""
+    if not driver.memory.touched(source, size):
+        message = f"a copy of {size} bytes to the host from {source:#x}, which nothing wrote{place()}"
+        driver.report.finding(Finding("uninitialised", message, "", address=source))
 
 
 def _is_device(driver: Driver, address: int) -> bool:

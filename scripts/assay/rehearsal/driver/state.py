@@ -10,6 +10,7 @@ from typing import TypeVar
 from ..errors import BadAddressError
 from ..findings import Finding
 from ..memory import Memory
+from .callers import place
 from .codes import DriverError
 from .report import Report
 
@@ -76,6 +77,7 @@ class Driver:
         self.ready = False
         self.primary = Context(primary=True, alive=False, uses=0)
         self._handles: dict[int, object] = {}
+        self._asked: dict[int, str] = {}
         self._next = FIRST_HANDLE
         self._local = threading.local()
 
@@ -165,6 +167,7 @@ class Driver:
             raise DriverError("INVALID_VALUE", "an allocation of 0 bytes")
         address = self.memory.allocate(size, kind)
         context.owned.add(address)
+        self._asked[address] = place()
         return address
 
     def free(self, address: int) -> None:
@@ -173,7 +176,14 @@ class Driver:
         Raises:
             BadAddressError: no allocation begins there.
         """
-        self.memory.free(address)
+        try:
+            self.memory.free(address)
+        except BadAddressError as error:
+            if error.kind == "use-after-free":
+                message = f"memory at {address:#x} was freed before, and is freed again{place()}"
+                self.report.finding(Finding(error.kind, message, "", address=address))
+            raise
+        self._asked.pop(address, None)
         for context in self.contexts():
             context.owned.discard(address)
 
@@ -207,7 +217,8 @@ class Driver:
         if found is None:
             return
         what = f"{found.size} bytes of {found.kind} memory at {address:#x}"
-        message = f"{what} were not freed when their context ended"
+        asked = self._asked.pop(address, "")
+        message = f"{what} were not freed when their context ended{asked and f'; asked for{asked}'}"
         if told:
             self.report.finding(Finding("leak", message, "", address=address))
         try:
