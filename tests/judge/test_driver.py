@@ -1,4 +1,4 @@
-"""Gate ``driver``: what it establishes on each platform, and that every word of it rests on a recorded fact."""
+"""Gate ``driver``: what it establishes on each platform, and that it rests on recorded facts."""
 
 from __future__ import annotations
 
