@@ -58,8 +58,8 @@ run
     ``CUDA_ERROR_NO_DEVICE`` with ``code`` 100.
 
 measure
-    Request ``assay/chain-measure/1`` (``measure_spec``); events as in ``run``, with ``measuring`` {task, size}
-    and ``measured`` {task, size, facts} in place of a chain's.
+    Request ``assay/chain-measure/1`` (``measure_spec``); events as in ``run``, with ``measuring``
+    {task, size} and ``measured`` {task, size, facts} in place of a chain's.
 
 cold
     Request and result are described in ``cold``; it runs from the zip's unpacked files, and beside it

@@ -14,6 +14,8 @@ MEASURE = "assay/chain-measure/1"
 MOST_VALUES = 1 << 30
 _HEX = re.compile(r"(?:[0-9a-f]{8})+")
 _MOST_TURNS = 1000
+RUNTIMES = ("pycuda", "wgpu", "nvrtc")
+"""Of the stages of a chain whose speed is measured, in their order; the last computes on a shared buffer."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +77,23 @@ def parse_measure(data: bytes) -> MeasureRequest:
         throughput=_throughput(table.value("throughput"), "throughput"),
     )
     table.finish()
-    if request.sharing is not None:
-        request.stage(request.sharing.kernel)
+    _check(request)
+    return request
+
+
+def _check(request: MeasureRequest) -> None:
+    """Refuse what no single key shows: nothing to measure, or stages that cannot be measured."""
+    stages = request.chain.stages
+    if len({stage.name for stage in stages}) != len(stages):
+        raise RequestError("chain.stages", "names one twice")
+    if request.sharing is None and request.throughput is None:
+        raise RequestError("throughput", "is null, and nothing is shared either")
+    if request.sharing is not None and request.stage(request.sharing.kernel).runtime != RUNTIMES[-1]:
+        raise RequestError("sharing.kernel", f"is no {RUNTIMES[-1]} stage")
+    if request.throughput is not None and tuple(stage.runtime for stage in stages) != RUNTIMES:
+        raise RequestError("chain.stages", f"are not of {', '.join(RUNTIMES)}")
     if request.throughput is not None and request.adapter is None:
         raise RequestError("adapter", "is null although wgpu is measured")
-    return request
 
 
 def _sharing(value: object, path: str) -> Sharing | None:

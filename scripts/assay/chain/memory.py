@@ -9,6 +9,7 @@ from types import TracebackType
 
 from .cuda_calls import Cuda
 
+_STATUS = Path("/proc/self/status")
 _HIGH_WATER = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 """proc(5), ``/proc/self/status``: peak resident set size, in KiB."""
 
@@ -56,10 +57,10 @@ class Peak:
         return int(free)
 
 
-def resident_peak() -> int | None:
+def resident_peak(status: Path = _STATUS) -> int | None:
     """Return this process's peak of resident memory in bytes, None where the system does not tell."""
     with contextlib.suppress(OSError):
-        found = _HIGH_WATER.search(Path("/proc/self/status").read_text(encoding="ascii", errors="replace"))
+        found = _HIGH_WATER.search(status.read_text(encoding="ascii", errors="replace"))
         return int(found[1]) * 1024 if found else None
     return None
 

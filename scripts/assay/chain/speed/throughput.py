@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import blocks
 from ..cuda_calls import Cuda
+from ..measure_spec import RUNTIMES
 from ..memory import Peak
 from ..packages import load
 from ..runtime_wgpu import workgroup_size
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from ..spec import Stage
     from ..values import Image
     from ..words import Array
-
-RUNTIMES = ("pycuda", "wgpu", "nvrtc")
-"""The runtimes of the chain that is measured, in the order of its stages."""
 
 SCRIPT_TURNS = 3
 """Runs of the script that count: it takes half a second over 2**26 values, and spreads little."""
