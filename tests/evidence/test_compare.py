@@ -347,6 +347,29 @@ def test_a_gate_that_did_not_run_is_not_comparable(tmp_path: Path) -> None:
     assert ("changed", "tier", "physical", "none seen") in changes(comparison, "outcomes")
 
 
+def test_a_gate_that_was_not_planned_is_none_that_did_not_end(tmp_path: Path) -> None:
+    less = plan(gates=[gate for gate in GATES if gate != "lint"], command=[], deadlines={})
+    one = write_bundle(make_run(tmp_path / "a", gates=GATES[:-1])).path
+    other = bundle(tmp_path / "b", of=less)
+    whole = bundle(tmp_path / "c")
+    assert ("changed", "lint", "did not end", "not planned") in changes(
+        compare_bundles(one, other), "outcomes"
+    )
+    assert ("changed", "lint", "passed", "not planned") in changes(compare_bundles(whole, other), "outcomes")
+    assert ("changed", "lint", "passed", "did not end") in changes(compare_bundles(whole, one), "outcomes")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(1, True), (0, False), ([1], [True]), ([[0]], [[False]]), (1, "1"), ([], {}), (None, "null")],
+)
+def test_values_of_two_types_are_never_equal(tmp_path: Path, one: Json, other: Json) -> None:
+    comparison = compared(tmp_path, with_facts("lint", a=one), with_facts("lint", a=other))
+    assert [(kind, path) for kind, path, _, _ in changes(comparison, "other facts")] == [
+        ("changed", "lint.a")
+    ]
+
+
 def test_long_lists_of_changes_are_cut_on_a_terminal_and_whole_in_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

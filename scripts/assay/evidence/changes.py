@@ -125,7 +125,7 @@ def _values(path: str, one: Json, other: Json, *, same_form: bool) -> Iterator[C
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for key in sorted({*one, *other} - _OF_ONE_RUN):
             yield from _field(f"{path}.{key}", one, other, key, same_form=same_form)
-    elif one != other or type(one) is not type(other):
+    elif canonical.dumps(one) != canonical.dumps(other):  # to Python 1 is True, however deep inside
         yield Change(path, Kind.CHANGED, shown(one), shown(other))
 
 

@@ -143,11 +143,18 @@ def _toolchain(one: Verification, old: Run, other: Verification, new: Run) -> It
     yield from (Change(path, Kind.CHANGED, before, after) for path, before, after in pairs if before != after)
 
 
+def _outcome(run: Verification, gate: str) -> str:
+    """Return how a gate ended, in a word; one that a plan does not have is none that did not end."""
+    outcome = run.outcomes.get(gate)
+    if outcome is not None:
+        return outcome.value
+    return "did not end" if gate in run.unfinished else "not planned"
+
+
 def _outcomes(one: Verification, other: Verification) -> Iterator[Change]:
     """Yield the gates that ended otherwise, and verdict and tier where they differ."""
-    for gate in sorted({*one.outcomes, *other.outcomes}):
-        before, after = one.outcomes.get(gate), other.outcomes.get(gate)
-        words = ["did not end" if each is None else each.value for each in (before, after)]
+    for gate in sorted({*one.outcomes, *one.unfinished, *other.outcomes, *other.unfinished}):
+        words = [_outcome(each, gate) for each in (one, other)]
         if words[0] != words[1]:
             yield Change(gate, Kind.CHANGED, words[0], words[1])
     tiers = [each.tier.value if each.tier else "none seen" for each in (one, other)]
