@@ -191,6 +191,34 @@ def test_the_source_compiles_without_a_warning(compiler: str, tmp_path: Path) ->
     subprocess.run([compiler, *flags, "-o", str(tmp_path / "made.so"), str(source)], check=True)  # noqa: S603  # a compiler
 
 
+EMULATED = [
+    each
+    for each in (("aarch64-linux-gnu-gcc", "qemu-aarch64", "/usr/aarch64-linux-gnu"),)
+    if shutil.which(each[0]) and shutil.which(each[1])
+]
+"""A cross compiler, what runs its programs, and their C library: where both are installed."""
+
+
+@pytest.mark.parametrize(("compiler", "emulator", "root"), [("cc", "", ""), *EMULATED])
+def test_on_each_architecture_a_call_of_eleven_arguments_returns_its_code(
+    compiler: str, emulator: str, root: str, tmp_path: Path
+) -> None:
+    (tmp_path / "names.h").write_bytes(names_header())
+    library, source, program = tmp_path / "libcuda.so.1", tmp_path / "main.c", tmp_path / "main"
+    words = ", ".join("unsigned long" for _ in range(11))
+    source.write_text(
+        f"int cuInit(unsigned); int cuLaunchKernel({words});\n"
+        "int main(void) { return 16 * cuInit(0) + cuLaunchKernel(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11); }\n"
+    )
+    made = ["-std=c11", "-fPIC", "-shared", f"-I{tmp_path}", "-Wl,-soname,libcuda.so.1", "-o", str(library)]
+    linked = ["-o", str(program), str(source), str(library), f"-Wl,-rpath,{tmp_path}"]
+    run = [emulator, "-L", root, str(program)] if emulator else [str(program)]
+    subprocess.run([compiler, *made, str(SOURCES / "driver" / "libcuda.c"), "-ldl", "-lpthread"], check=True)  # noqa: S603  # a compiler
+    subprocess.run([compiler, *linked], check=True)  # noqa: S603  # as above
+    not_initialized = 3  # there is no Python: CUDA_ERROR_NOT_INITIALIZED, twice
+    assert subprocess.run(run, check=False).returncode == 17 * not_initialized  # noqa: S603  # the program above
+
+
 def test_integers_fill_registers_as_the_library_relies_on() -> None:
     assert platform.machine() in {"x86_64", "aarch64"}
     assert (ctypes.sizeof(ctypes.c_void_p), sys.byteorder) == (8, "little")

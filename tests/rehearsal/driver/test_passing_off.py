@@ -164,7 +164,8 @@ def test_a_plan_that_is_edited_to_physical_breaks_the_bundle(rehearsed: Rehearse
 
 def as_physical(prepared: Prepared) -> Prepared:
     """Return a rehearsal of the chain alone whose plan claims a GPU."""
-    plan = replace(with_gates(prepared, "chain").plan, tier=Tier.PHYSICAL)
+    alone = with_gates(prepared, "chain").plan
+    plan = replace(alone, tier=Tier.PHYSICAL, tiers=load_plan(PROJECT).tiers)
     return replace(prepared, plan=plan, plan_digest=digest(plan_json(plan)))
 
 
