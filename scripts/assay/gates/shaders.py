@@ -18,7 +18,7 @@ from pathlib import Path
 from assay.errors import GateError, StorageError
 from assay.files import read_bounded, sha256_file, storage_errors, write_atomic
 from assay.gates.context import Context
-from assay.gates.finished import last_words
+from assay.gates.finished import ended, last_words
 from assay.model import Facts, Json
 from assay.plan.values import SharedBuffers
 
@@ -88,17 +88,18 @@ def _compiled(context: Context, compiler: str, wanted: SharedBuffers, source: by
         finished = context.execute(argv, cwd=folder, deadline_s=_DEADLINE_S)
     except GateError as error:
         return error.observed
-    if finished.exit != 0 or not made.is_file():
+    if ended(finished, PROGRAM).exit != 0 or not made.is_file():
         return f"{PROGRAM} ended with {finished.exit}: {last_words(finished)}"
     return made
 
 
 def _described(context: Context, compiler: str) -> dict[str, Json]:
     """Return path, digest and version of the compiler."""
+    digest = sha256_file(Path(compiler).resolve())[0]
     try:
-        said = context.execute((compiler, "--version"), deadline_s=_DEADLINE_S).stdout
+        said = context.execute((compiler, "--version"), deadline_s=_DEADLINE_S)
     except GateError:
-        said = b""
-    lines = said.decode("utf-8", "replace").splitlines()
+        return {"path": compiler, "sha256": digest, "version": ""}
+    lines = ended(said, PROGRAM).stdout.decode("utf-8", "replace").splitlines()
     version = next((line.partition(":")[2].strip() for line in lines if "Version" in line), "")
-    return {"path": compiler, "sha256": sha256_file(Path(compiler).resolve())[0], "version": version}
+    return {"path": compiler, "sha256": digest, "version": version}
