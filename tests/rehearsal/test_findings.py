@@ -82,6 +82,18 @@ extern "C" __global__ void through_null(int *out, int *other)
     int *chosen = threadIdx.x == 5 ? other : out;
     chosen[threadIdx.x] = 1;
 }
+__device__ __forceinline__ int picked(const int *in, int place)
+{
+    return in[place + 1];
+}
+extern "C" __global__ void in_an_inlined_function(const int *in, int *out)
+{
+    out[threadIdx.x] = picked(in, threadIdx.x);
+}
+extern "C" __global__ void in_a_header(int *out)
+{
+    atomicAdd(&out[threadIdx.x + 1], 1);
+}
 #include <cassert>
 extern "C" __global__ void asserts(int limit)
 {
@@ -191,6 +203,21 @@ def test_a_null_pointer(mistakes: Callable[[], Device]) -> None:
     (finding,) = device.run("through_null", 1, 8, "QQ", out, 0).findings
     assert (finding.kind, finding.address, finding.thread) == ("out-of-bounds", 20, (5, 0, 0))
     assert "nothing is allocated" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("kernel", "code"),
+    [("in_an_inlined_function", "in[place + 1]"), ("in_a_header", "atomicAdd(&out[threadIdx.x + 1]")],
+)
+def test_what_was_inlined_is_told_with_the_line_in_the_author_s_own_source(
+    mistakes: Callable[[], Device], kernel: str, code: str
+) -> None:
+    device = mistakes()
+    place = device.upload(np.zeros(8, np.int32))
+    given = ("QQ", place, device.empty(32)) if kernel == "in_an_inlined_function" else ("Q", place)
+    (finding,) = device.run(kernel, 1, 8, *given).findings
+    assert (finding.kind, finding.thread) == ("out-of-bounds", (7, 0, 0))
+    assert (finding.file, finding.line) == ("/kernels/mistakes.cu", line_of(code))
 
 
 def test_a_failed_assertion(mistakes: Callable[[], Device]) -> None:

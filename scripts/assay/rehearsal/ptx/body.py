@@ -16,6 +16,10 @@ MAX_INSTRUCTIONS = 1 << 18
 _BRANCHES = frozenset({"bra"})
 
 
+MAX_INLINED = 16
+"""Functions inlined in one another, of which the places are kept."""
+
+
 @dataclass
 class Body:
     """What is known of a body so far."""
@@ -25,6 +29,7 @@ class Body:
     labels: dict[str, int] = field(default_factory=dict)
     tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
     location: Location = NOWHERE
+    callers: dict[tuple[int, int], tuple[tuple[int, int], ...]] = field(default_factory=dict)
 
 
 def body(tokens: Tokens, parameters: tuple[str, ...]) -> Body:
@@ -123,7 +128,7 @@ def _operands(tokens: Tokens, names: Names, word: str) -> tuple[Operand, ...]:
 def _directive(tokens: Tokens, found: Body) -> None:
     word = tokens.next().text
     if word == ".loc":
-        found.location = _location(tokens, found.location)
+        found.location = _location(tokens, found)
     elif word == ".reg":
         registers(tokens, found.names)
     elif word in SPACES:
@@ -147,18 +152,23 @@ def _skip(tokens: Tokens) -> None:
             raise tokens.error("`;` expected")
 
 
-def _location(tokens: Tokens, before: Location) -> Location:
+def _location(tokens: Tokens, found: Body) -> Location:
     """Read ``.loc`` behind its word; line 0 is the compiler's own code and keeps the line before."""
     file, line = tokens.number(), tokens.number()
+    callers: tuple[tuple[int, int], ...] = ()
     tokens.number()
     while tokens.take(","):
         word = tokens.kind("name", "function_name or inlined_at")
         if word == "function_name":
             _function_name(tokens)
         else:
-            for _ in range(3):
-                tokens.number()
-    return Location(file, line) if line else before
+            place = tokens.number(), tokens.number()
+            tokens.number()
+            callers = (place, *found.callers.get(place, ()))[:MAX_INLINED]
+    if not line:
+        return found.location
+    found.callers[file, line] = callers
+    return Location(file, line, callers)
 
 
 def _function_name(tokens: Tokens) -> None:

@@ -14,10 +14,16 @@ from .types import Type
 
 @dataclass(frozen=True)
 class Location:
-    """A source position from ``.loc`` (section 11.5.3); ``line`` 0 is unknown."""
+    """A source position from ``.loc`` (section 11.5.3); ``line`` 0 is unknown.
+
+    Attributes:
+        file, line: the position.
+        callers: (file, line) of where its function was inlined, and that one's, from the inside out.
+    """
 
     file: int = 0
     line: int = 0
+    callers: tuple[tuple[int, int], ...] = ()
 
 
 NOWHERE = Location()

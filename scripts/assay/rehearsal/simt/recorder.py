@@ -63,21 +63,39 @@ class Recorder:
     ) -> Finding:
         """Return a finding of one thread of a chunk, without recording it."""
         block, place = chunk.place(thread)
-        file = self._files.get(site.location.file, "")
-        return Finding(kind, message, self.kernel, file, site.location.line, site.line, block, place, address)
+        file, line = self.source(site)
+        return Finding(kind, message, self.kernel, file, line, site.line, block, place, address)
 
     def place(self, site: Instruction) -> str:
         """Return the source line of an instruction, or its line in the PTX where that is all there is."""
-        file = self._files.get(site.location.file, "")
-        known = file and site.location.line
-        return f"{file}:{site.location.line}" if known else f"PTX line {site.line}"
+        file, line = self.source(site)
+        return f"{file}:{line}" if file and line else f"PTX line {site.line}"
+
+    def source(self, site: Instruction) -> tuple[str, int]:
+        """Return the file and line of an instruction, in the author's own source where there is one.
+
+        What was inlined from a header of the toolkit or the system is told where it was called.
+        """
+        location = site.location
+        inside_out = ((location.file, location.line), *location.callers)
+        places = [(self._files.get(file, ""), line) for file, line in inside_out]
+        return next((place for place in places if not _is_foreign(place[0])), places[0])
 
     def where(self, site: Instruction) -> str:
         """Return an instruction's place as words for a message."""
-        file = self._files.get(site.location.file, "")
-        source = f"{file}:{site.location.line}, " if file and site.location.line else ""
+        file, line = self.source(site)
+        source = f"{file}:{line}, " if file and line else ""
         return f"{self.kernel} at {source}PTX line {site.line} (`{site.text}`)"
 
     def report(self) -> Report:
         """Return what was collected."""
         return Report(tuple(self._found.values()), bytes(self.printed), self.instructions)
+
+
+def _is_foreign(file: str) -> bool:
+    """Return whether a file is a header of the toolkit or the system; kernels lie below ``/kernels/``."""
+    return not file or (_INCLUDE in file and not file.startswith(_KERNELS))
+
+
+_INCLUDE = "/include/"
+_KERNELS = "/kernels/"
