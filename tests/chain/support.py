@@ -163,13 +163,15 @@ class Child:
         told: Document = json.loads(result.read_text())["parts"]
         return told
 
-    def run(self, request: Document, held: Callable[[int], object] = lambda _pid: None) -> Ended:
-        """Run ``run``; while it holds still, call ``held`` with its process number."""
+    def run(
+        self, request: Document, held: Callable[[int], object] = lambda _pid: None, name: str = "run"
+    ) -> Ended:
+        """Run ``run`` or another such entry; while it holds still, call ``held`` with its process number."""
         path = self.scratch / "request.json"
         path.write_text(json.dumps(request))
         events, write = os.pipe()
         read, control = os.pipe()
-        entry = ("run", "--request", str(path), "--events", str(write), "--control", str(read))
+        entry = (name, "--request", str(path), "--events", str(write), "--control", str(read))
         with (self.scratch / "log").open("w+b") as log, os.fdopen(control, "wb") as control_stream:
             child = subprocess.Popen(  # noqa: S603  # the child under test
                 self.argv(*entry), env=self.environment(), pass_fds=(write, read), stdout=log, stderr=log
