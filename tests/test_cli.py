@@ -199,6 +199,7 @@ def test_an_ended_run_leaves_what_it_journalled(project: Path, sent: signal.Sign
     if sent is signal.SIGKILL:
         os.kill(child, signal.SIGKILL)
     else:
+        assert errors.decode() == f"assay: interrupted: what was journalled is kept: assay bundle {run}\n"
         assert not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text()
     assert assay("bundle", str(run), cwd=project).returncode == 0
     verified = verify_bundle(run.with_name(f"{run.name}.tar"))

@@ -50,8 +50,8 @@ def _run(arguments: list[str]) -> int:
     except AssayError as error:
         print(f"assay: {error}", file=sys.stderr)
         return error.exit_code
-    except KeyboardInterrupt:
-        print("assay: interrupted; what was journalled is kept (assay bundle RUN)", file=sys.stderr)
+    except KeyboardInterrupt as ended:
+        print(": ".join(["assay: interrupted", *map(str, ended.args)]), file=sys.stderr)
         return _leave(130)
     finally:
         gc.enable()

@@ -39,6 +39,7 @@ def run_plan(prepared: Prepared, rows: tuple[GateRow, ...], receipts: Path, say:
 
     Raises:
         StorageError: the run folder cannot be written; what was journalled stays.
+        KeyboardInterrupt: the user ended it; it says what is kept, and where.
     """
     for line in selection_lines(prepared.selection):
         say(line)
@@ -48,7 +49,10 @@ def run_plan(prepared: Prepared, rows: tuple[GateRow, ...], receipts: Path, say:
     folder = create_run(receipts, start)
     say(f"run: {folder.path}")
     setup = _setup(prepared, folder.path, nonce, rows)
-    results = _run_rows(setup, rows, folder, say)
+    try:
+        results = _run_rows(setup, rows, folder, say)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"what was journalled is kept: assay bundle {folder.path}") from None
     return Ran(folder, results)
 
 
