@@ -6,8 +6,10 @@ the selected interpreter, started as on any machine.  Whoever is well answers fr
 
 from __future__ import annotations
 
+import copy
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -152,14 +154,19 @@ class Lab:
         tool.touch()
         tool.chmod(0o755)
         (self.folder / "project").mkdir()
-        mixed = Mixed(
-            RecordedProbes(described.machine.probes or {}),
-            Asked(self.own.context, str(libraries or self.folder)),
-            frozenset(parts),
-            {name.replace("_", "-"): program for name, program in programs.items()},
-        )
+
+        def asked(_: Context) -> Probes:
+            own = copy.copy(self.own.context)  # each gate asks from a folder of its own
+            own.scratch = Path(tempfile.mkdtemp(dir=self.folder))
+            return Mixed(
+                RecordedProbes(described.machine.probes or {}),
+                Asked(own, str(libraries or self.folder)),
+                frozenset(parts),
+                {name.replace("_", "-"): program for name, program in programs.items()},
+            )
+
         for module in ASKING:
-            self.monkeypatch.setattr(f"assay.gates.{module}.probes_of", lambda _: mixed)
+            self.monkeypatch.setattr(f"assay.gates.{module}.probes_of", asked)
         return diagnose(Wanted(self.folder / "project", root=self.folder / "machine"))
 
 

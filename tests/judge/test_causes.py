@@ -41,6 +41,12 @@ def test_what_has_two_causes_goes_under_the_first_in_order() -> None:
     assert ids(causes) == [("D", ["C", "E"]), ("A", [])]
 
 
+def test_what_one_cause_explains_directly_is_not_anothers_through_a_third() -> None:
+    explains = {"A": ("M",), "M": ("C",), "D": ("C",)}
+    causes = by_cause({"one": [found("A"), found("B"), found("C"), found("D")]}, explains)
+    assert ids(causes) == [("D", ["C"]), ("A", []), ("B", [])]
+
+
 def test_failures_come_before_errors_before_what_is_missing_before_warnings() -> None:
     one = [found(severity.value, severity=severity) for severity in reversed(Severity)]
     assert [cause.severity for cause in by_cause({"one": one}, {})] == list(Severity)

@@ -83,10 +83,22 @@ TOOLKIT = (
             "an extension": machine("faults/abi-glibc-extension"),
             "musl on glibc": machine("faults/abi-musl-build"),
             "alpine's driver": machine("faults/abi-alpine-driver"),
+            "alpine with a GPU": {
+                **driver(on="healthy/alpine", libraries="/usr/lib64", firmware=""),
+                "files": {"/.dockerenv": ""},
+            },
         },
-        roots={"alpine's driver": "ABI-DRIVER-GLIBC"},
-        follows={"glibc on musl": ("ENVIRONMENT-LIBC",), "glibc 2.17": ("ENVIRONMENT-LIBC",)},
-        also={"glibc on musl": ("DRIVER-NO-GPU",), "alpine's driver": ("DRIVER-NO-GPU",)},
+        roots={"alpine's driver": "ABI-DRIVER-GLIBC", "alpine with a GPU": "ABI-DRIVER-GLIBC"},
+        follows={
+            "glibc on musl": ("ENVIRONMENT-LIBC",),
+            "glibc 2.17": ("ENVIRONMENT-LIBC",),
+            "alpine with a GPU": ("DRIVER-LIBRARY-MISSING",),
+        },
+        also={
+            "glibc on musl": ("DRIVER-NO-GPU",),
+            "alpine's driver": ("DRIVER-NO-GPU",),
+            "alpine with a GPU": ("VULKAN-LOADER-MISSING",),
+        },
     ),
     Kind(
         14,

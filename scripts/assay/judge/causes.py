@@ -2,12 +2,14 @@
 
 What follows from what is authored in the catalogue (``Entry.explains``) and holds transitively, also through
 findings that are not there; a gate that could not run follows from what kept it from running.  A finding
-without any of its causes stands on its own.  One that has several goes under the first of them, in the order
-of the causes, so that each finding stands exactly once.  Findings of one id are one cause, seen repeatedly.
+without any of its causes stands on its own.  One that has several goes under the one that explains it most
+directly, of equals under the first in the order of the causes, so that each finding stands exactly once.
+Findings of one id are one cause, seen repeatedly.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -86,36 +88,50 @@ def _merged(findings: Mapping[str, Sequence[Finding]]) -> tuple[Found, ...]:
     return tuple(Found(each, tuple(named)) for each, named in gates.items())
 
 
-def _reached(name: str, explains: Explains) -> frozenset[str]:
-    """Return every id that follows from one, directly or through others, without the id itself."""
-    reached: set[str] = set()
-    waiting = [name]
+def _reached(name: str, explains: Explains) -> Mapping[str, int]:
+    """Return every id that follows from one, directly (1) or through others (2 and more), without itself."""
+    reached = {name: 0}
+    waiting = deque([name])
     while waiting:
-        fresh = set(explains.get(waiting.pop(), ())) - reached
-        reached |= fresh
+        at = waiting.popleft()
+        fresh = [each for each in explains.get(at, ()) if each not in reached]
+        reached |= dict.fromkeys(fresh, reached[at] + 1)
         waiting += fresh
-    return frozenset(reached - {name})
-
-
-def _weight(root: Found, left: Sequence[Found], follows: Mapping[str, frozenset[str]]) -> tuple[int, int]:
-    """Return what orders the causes: the worst severity, and how much follows, most first."""
-    after = [each.finding for each in left if each.finding.id in follows[root.finding.id]]
-    worst = min(_RANK[each.severity] for each in (root.finding, *after))
-    return worst, -len(after)
+    del reached[name]
+    return reached
 
 
 def _shared_out(
-    roots: Sequence[Found], found: Sequence[Found], follows: Mapping[str, frozenset[str]]
+    roots: Sequence[Found], found: Sequence[Found], follows: Mapping[str, Mapping[str, int]]
 ) -> Iterator[Cause]:
     """Yield the causes in order, each with those of its consequences that none before it has."""
     waiting, left = list(roots), [each for each in found if each not in roots]
     while waiting:
-        root = min(waiting, key=lambda each: _weight(each, left, follows))
+        shares = {root: _share(root, left, waiting, follows) for root in waiting}
+        root = min(waiting, key=lambda each: _weight(each, shares[each]))
         again = tuple(each for each in waiting if each is not root and each.finding.id == root.finding.id)
         waiting = [each for each in waiting if each is not root and each not in again]
-        own = tuple(each for each in left if each.finding.id in follows[root.finding.id])
-        left = [each for each in left if each not in own]
-        yield Cause(root.finding, root.gates, again, own)
+        left = [each for each in left if each not in shares[root]]
+        yield Cause(root.finding, root.gates, again, shares[root])
+
+
+def _share(
+    root: Found, left: Sequence[Found], roots: Sequence[Found], follows: Mapping[str, Mapping[str, int]]
+) -> tuple[Found, ...]:
+    """Return what follows from a root, but for what another root explains more directly."""
+
+    def is_nearest(name: str) -> bool:
+        own = follows[root.finding.id].get(name)
+        others = (follows[each.finding.id].get(name) for each in roots)
+        return own is not None and own <= min(other for other in others if other is not None)
+
+    return tuple(each for each in left if is_nearest(each.finding.id))
+
+
+def _weight(root: Found, share: Sequence[Found]) -> tuple[int, int]:
+    """Return what orders the causes: the worst severity, and how much follows, most first."""
+    worst = min(_RANK[each.finding.severity] for each in (root, *share))
+    return worst, -len(share)
 
 
 def _with_blocked(causes: Iterator[Cause], blocked: Explains) -> Iterator[Cause]:
@@ -123,6 +139,6 @@ def _with_blocked(causes: Iterator[Cause], blocked: Explains) -> Iterator[Cause]
     left = dict.fromkeys(blocked)
     for cause in causes:
         seen = {*cause.gates, *(gate for each in (*cause.again, *cause.consequences) for gate in each.gates)}
-        own = tuple(gate for gate in left if seen & _reached(gate, blocked))
+        own = tuple(gate for gate in left if seen & _reached(gate, blocked).keys())
         left = {gate: None for gate in left if gate not in own}
         yield replace(cause, blocked=own)

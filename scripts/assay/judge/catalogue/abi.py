@@ -24,7 +24,8 @@ ENTRIES = (
         "ld.so(8); musl: Functional differences from glibc",
         explains=(
             *("ABI-LIBC", "ABI-LOADER-MISSING", "ABI-LIBRARIES", "ENVIRONMENT-LIBC", "PROVIDER-LIBC"),
-            *("DRIVER-LIBRARY-MISSING", "DRIVER-LIBRARY-UNTOLD", *_NOT_LOADED, *DEAD),
+            *("DRIVER-LIBRARY-MISSING", "DRIVER-LIBRARY-UNTOLD", "VULKAN-SYSTEM-LIBRARY"),
+            *(*_NOT_LOADED, *DEAD),
         ),
     ),
     Entry(
