@@ -118,6 +118,24 @@ def test_a_mistake_is_a_usage_error_in_words(
     assert "expected:" in said.err
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "said"),
+    [
+        ("healthy", "bare", "no NVIDIA GPU, no NVIDIA driver, CUDA toolkit 13.0"),
+        ("healthy", "wsl", "a GPU that was not asked, a driver that was not asked, CUDA toolkit 13.0"),
+        ("healthy", "windows", "a GPU that was not asked, driver 616.92, CUDA toolkit 13.0"),
+        ("faults", "driver-not-installed", "a GPU that was not asked, no NVIDIA driver"),
+    ],
+)
+def test_what_cannot_be_asked_is_not_said_to_be_absent(
+    kind: str, name: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build(kind, name, tmp_path / "machine")
+    env = str(tmp_path / "machine/env.json")
+    assay(tmp_path, "--root", str(tmp_path / "machine/root"), "--env-file", env)
+    assert said in capsys.readouterr().out.splitlines()[0]
+
+
 def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build("faults", "driver-several", tmp_path / "machine")
     before = sorted(path for path in (tmp_path / "machine").rglob("*"))

@@ -26,6 +26,15 @@ _SYSTEMS: Mapping[Platform, str] = {
 }
 _EMPTY: Facts = {}
 
+_NO_GPU = frozenset({"DRIVER-NO-GPU"})
+_NO_DRIVER = frozenset(
+    {
+        *("DRIVER-NO-GPU", "DRIVER-NOT-BUILT", "DRIVER-NOT-INSTALLED", "DRIVER-NOT-LOADED", "DRIVER-VFIO"),
+        "DRIVER-WSL-NOT-PROJECTED",
+    }
+)
+"""Findings that say so; without one of them it is only not known, as of a machine that cannot be asked."""
+
 
 def exit_code(diagnosis: Diagnosis) -> int:
     """Return 1 for a failure, 3 for nothing worse than an error or a missing capability, else 0."""
@@ -37,7 +46,10 @@ def exit_code(diagnosis: Diagnosis) -> int:
 
 @dataclass(frozen=True)
 class Summary:
-    """What machine it is, in words; empty where nothing shows it."""
+    """What machine it is, in words; empty where nothing shows it.
+
+    ``found`` has the ids of what was found, which tell an absence from what is only not known.
+    """
 
     system: str
     arch: str
@@ -45,6 +57,7 @@ class Summary:
     cuda: str
     toolkit: str
     gpus: tuple[str, ...]
+    found: frozenset[str] = frozenset()
 
     def to_json(self) -> dict[str, Json]:
         """Return the document's form."""
@@ -59,12 +72,14 @@ class Summary:
 
     def __str__(self) -> str:
         """Return one phrase."""
+        gpu = "no NVIDIA GPU" if self.found & _NO_GPU else "a GPU that was not asked"
+        driver = "no NVIDIA driver" if self.found & _NO_DRIVER else "a driver that was not asked"
         speaks = f" (CUDA {self.cuda})" if self.cuda else ""
         return ", ".join(
             (
                 f"{self.system} {self.arch}".rstrip(),
-                " and ".join(self.gpus) or "no NVIDIA GPU",
-                f"driver {self.driver}{speaks}" if self.driver else "no NVIDIA driver",
+                " and ".join(self.gpus) or gpu,
+                f"driver {self.driver}{speaks}" if self.driver else driver,
                 f"CUDA toolkit {self.toolkit}" if self.toolkit else "no CUDA toolkit selected",
             )
         )
@@ -89,6 +104,7 @@ def summary(diagnosis: Diagnosis) -> Summary:
         cuda=text(toolkit, "driver.cuda"),
         toolkit=text(toolkit, "version"),
         gpus=tuple(name for name in names if name),
+        found=frozenset(finding.id for each in diagnosis.looked for finding in each.findings),
     )
 
 
