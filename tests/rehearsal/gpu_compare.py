@@ -266,7 +266,10 @@ def interpreter_digest() -> str:
     """Return one digest of the interpreter's files, names and contents in order."""
     digest = hashlib.sha256()
     folder = ROOT / "scripts" / "assay" / "rehearsal"
-    parts = [folder / name for name in ("arrays.py", "errors.py", "findings.py", "memory.py", "written.py")]
+    parts = [
+        folder / name
+        for name in ("arrays.py", "device.py", "errors.py", "findings.py", "memory.py", "written.py")
+    ]
     for path in sorted([*parts, *folder.glob("ptx/*.py"), *folder.glob("simt/*.py")]):
         digest.update(f"{path.relative_to(folder).as_posix()}\n".encode() + path.read_bytes())
     return digest.hexdigest()

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from assay.rehearsal import LaunchError
+from assay.rehearsal.driver.devices import ATTRIBUTES
 from tests.rehearsal.gpu_approximate import FUNCTIONS, approximate_ptx, judged
 from tests.rehearsal.support import HEAD, Array, Device, body
 
@@ -473,3 +474,16 @@ def test_device_memory_from_malloc_is_given_back_or_told() -> None:
     assert (host.kind, host.kernel, host.address) == ("leak", "", out)
     assert (kernel.kind, kernel.kernel, kernel.thread) == ("leak", "k", (5, 0, 0))
     assert kernel.ptx_line > 0
+
+
+@pytest.mark.gate
+def test_the_multiprocessors_are_those_that_the_device_s_attributes_tell() -> None:
+    device = Device(body("mov.u32 %r1, %ctaid.x; mov.u32 %r2, %smid; mov.u32 %r3, %nsmid;"
+        " mad.wide.u32 %d1, %r1, 8, %d0; st.global.v2.u32 [%d1], {%r2, %r3};"))  # fmt: skip
+    out = device.empty(8 * 100)
+    assert device.run("k", 100, 1, "Q", out).findings == ()
+    told = device.download(out, np.uint32, 200).reshape(100, 2)
+    count = ATTRIBUTES[16]  # CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+    assert (told[:, 1] == count).all()
+    assert told[:, 0].max() < count
+    assert len(set(told[:, 0].tolist())) == min(100, count)

@@ -9,6 +9,7 @@ import ctypes
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from ..device import MAX_BLOCK, MAX_CONSTANT, MAX_GRID, MAX_STATIC_SHARED, MAX_THREADS, MULTIPROCESSORS, WARP
 from .call import Calls
 from .codes import NAMES, DriverError, text_of
 from .raw import put_bytes, put_handle, put_int, put_size, put_text, read_text
@@ -31,21 +32,14 @@ PCI_BUS = "0000:00:00.0"
 CAPABILITY = (7, 5)
 """The oldest that CUDA 13 compiles for; its PTX is the smallest set of instructions."""
 
-MULTIPROCESSORS = 64
-"""Many on purpose: programs size their grids by it, and wide grids suit an interpreter of whole vectors."""
-
 ATTRIBUTES: Mapping[int, int] = MappingProxyType(
     {
-        1: 1024,  # MAX_THREADS_PER_BLOCK
-        2: 1024,  # MAX_BLOCK_DIM_X
-        3: 1024,  # MAX_BLOCK_DIM_Y
-        4: 64,  # MAX_BLOCK_DIM_Z
-        5: (1 << 31) - 1,  # MAX_GRID_DIM_X
-        6: 65535,  # MAX_GRID_DIM_Y
-        7: 65535,  # MAX_GRID_DIM_Z
-        8: 48 << 10,  # MAX_SHARED_MEMORY_PER_BLOCK
-        9: 64 << 10,  # TOTAL_CONSTANT_MEMORY
-        10: 32,  # WARP_SIZE
+        1: MAX_THREADS,
+        **dict(zip((2, 3, 4), MAX_BLOCK, strict=True)),
+        **dict(zip((5, 6, 7), MAX_GRID, strict=True)),
+        8: MAX_STATIC_SHARED,  # MAX_SHARED_MEMORY_PER_BLOCK
+        9: MAX_CONSTANT,
+        10: WARP,
         11: (1 << 31) - 1,  # MAX_PITCH
         12: 64 << 10,  # MAX_REGISTERS_PER_BLOCK
         13: 1_000_000,  # CLOCK_RATE, in kHz

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array
+from ..device import WARP
 from ..ptx.types import TYPES
 from ..ptx.values import Instruction, Operand
 from .lanes import Frame, Lanes
 from .operands import Reader, Writer, reader, writer
-from .special import WARP
 from .unsupported import UnsupportedError
 
 if TYPE_CHECKING:

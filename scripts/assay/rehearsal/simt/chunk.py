@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array
+from ..device import WARP
 from ..findings import Index, Limits
 from ..memory import Memory
 from ..ptx.values import Instruction
 from .access import Space
 from .globals import GlobalSpace
 from .recorder import Recorder
-from .special import WARP
 from .undefined import Undefined
 from .unsupported import TrapError
 

@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from ..device import MAX_BLOCK, MAX_GRID
 from ..errors import LaunchError
 from ..findings import Index, Limits, Report
 from ..memory import Memory
@@ -35,8 +36,6 @@ every page in again: kernels over many values take half the time."""
 _ENDLESS = frozenset({"deadline", "instructions"})
 """Reasons to stop a kernel that may be in an endless loop."""
 
-_GRID = (2**31 - 1, 65535, 65535)
-_BLOCK = (1024, 1024, 64)
 _NUMBERS = itertools.count(1)
 
 
@@ -113,9 +112,9 @@ def _check(kernel: Kernel, grid: Index, block: Index, parameters: bytes, shared_
     function = kernel.function
     threads = prod(block)
     wrong = ""
-    if any(not 1 <= size <= most for size, most in zip(grid, _GRID, strict=True)):
+    if any(not 1 <= size <= most for size, most in zip(grid, MAX_GRID, strict=True)):
         wrong = f"a grid of {grid} blocks"
-    elif any(not 1 <= size <= most for size, most in zip(block, _BLOCK, strict=True)):
+    elif any(not 1 <= size <= most for size, most in zip(block, MAX_BLOCK, strict=True)):
         wrong = f"a block of {block} threads"
     elif threads > kernel.attributes.max_threads_per_block:
         wrong = (

@@ -8,6 +8,7 @@ from functools import cache
 from math import prod
 from types import MappingProxyType
 
+from ..device import MAX_CONSTANT, MAX_STATIC_SHARED, MAX_THREADS
 from ..errors import OutOfMemoryError, PtxError
 from ..memory import Memory
 from ..ptx.types import TYPES
@@ -29,17 +30,8 @@ from .nodes import Check, Program, Programs
 from .program import compile_function
 from .transfers import SHARED_SPACES
 
-MAX_CONSTANT = 64 << 10
-"""Bytes of constant memory of a module (CUDA C++ Programming Guide, "Technical Specifications")."""
-
-MAX_STATIC_SHARED = 48 << 10
-"""Bytes of shared variables of a kernel (the same table): more has to be dynamic."""
-
 MAX_SHARED = 227 << 10
 """Bytes of shared memory of a block, compute capability 9.0."""
-
-MAX_THREADS = 1024
-"""Threads of a block."""
 
 CODE_BASE = 1 << 52
 """Numbers that stand for the addresses of functions begin here, above every window of memory."""

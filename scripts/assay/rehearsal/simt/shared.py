@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Addresses, Array
+from ..device import WARP
 from ..ptx.values import aligned
 from .access import Access, Update, misaligned
 from .dtypes import RAW
-from .special import WARP
 from .undefined import IDS
 
 if TYPE_CHECKING:

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array
+from ..device import MULTIPROCESSORS, WARP
 from .unsupported import UnsupportedError
 
 if TYPE_CHECKING:
     from .lanes import Lanes
-
-WARP = 32
-"""Threads of a warp (``WARP_SZ``)."""
 
 
 def special(name: str) -> Callable[[Lanes], Array]:
@@ -66,6 +64,12 @@ def _one(value: int, kind: type[np.unsignedinteger] = np.uint32) -> Array:
 
 def _lane(lanes: Lanes) -> Array:
     return lanes.pick(lanes.chunk.lane)
+
+
+def _multiprocessor(lanes: Lanes) -> Array:
+    """Return ``%smid``: blocks go round the multiprocessors, as they do on an idle device."""
+    block = lanes.chunk.first + lanes.pick(lanes.chunk.block_of)
+    return (block % MULTIPROCESSORS).astype(np.uint32)
 
 
 def _warp_in_block(lanes: Lanes) -> Array:
@@ -138,8 +142,8 @@ _PLAIN: dict[str, Callable[[Lanes], Array]] = {
     "%laneid": _lane,
     "%warpid": _warp_in_block,
     "%nwarpid": _warps_in_block,
-    "%smid": lambda _lanes: _one(0),
-    "%nsmid": lambda _lanes: _one(1),
+    "%smid": _multiprocessor,
+    "%nsmid": lambda _lanes: _one(MULTIPROCESSORS),
     "%gridid": _launch_number,
     "%clock": _clock_low,
     "%clock_hi": _clock_high,

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array
+from ..device import WARP
 from ..ptx.types import TYPES
 from ..ptx.values import Instruction, Operand, Pair
 from .dtypes import dtype
 from .forms import Step, arity, form
 from .operands import Reader, Writer, reader, writer
-from .special import WARP
 from .unsupported import UnsupportedError
 
 if TYPE_CHECKING:

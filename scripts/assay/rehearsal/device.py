@@ -1,0 +1,28 @@
+"""The device's sizes, which its attributes tell, its special registers show and its launches keep.
+
+CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; what differs between devices is
+that of compute capability 7.5.
+"""
+
+from __future__ import annotations
+
+MULTIPROCESSORS = 64
+"""Many on purpose: programs size their grids by it, and wide grids suit an interpreter of whole vectors."""
+
+WARP = 32
+"""Threads of a warp."""
+
+MAX_THREADS = 1024
+"""Threads of a block."""
+
+MAX_BLOCK = (1024, 1024, 64)
+"""Threads of a block along each axis."""
+
+MAX_GRID = ((1 << 31) - 1, 65535, 65535)
+"""Blocks of a grid along each axis."""
+
+MAX_CONSTANT = 64 << 10
+"""Bytes of constant memory of a module."""
+
+MAX_STATIC_SHARED = 48 << 10
+"""Bytes of shared variables of a kernel: more has to be dynamic."""
