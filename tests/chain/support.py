@@ -163,10 +163,16 @@ class Child:
         told: Document = json.loads(result.read_text())["parts"]
         return told
 
-    def run(
-        self, request: Document, held: Callable[[int], object] = lambda _pid: None, name: str = "run"
-    ) -> Ended:
-        """Run ``run`` or another such entry; while it holds still, call ``held`` with its process number."""
+    def run(self, request: Document, held: Callable[[int], object] = lambda _pid: None) -> Ended:
+        """Run ``run``; while it holds still, call ``held`` with its process number."""
+        return self._driven("run", request, held)
+
+    def measure(self, request: Document, held: Callable[[int], object] = lambda _pid: None) -> Ended:
+        """Run ``measure``, as ``run``."""
+        return self._driven("measure", request, held)
+
+    def _driven(self, name: str, request: Document, held: Callable[[int], object]) -> Ended:
+        """Run an entry that sends events."""
         path = self.scratch / "request.json"
         path.write_text(json.dumps(request))
         events, write = os.pipe()

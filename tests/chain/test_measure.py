@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +68,7 @@ def measured(ended: Ended) -> list[dict[str, Any]]:
 def test_every_size_is_measured_and_right_and_everything_is_closed(
     selection: Selection, instead: Rehearsal, tmp_path: Path
 ) -> None:
-    ended = child(selection, instead, tmp_path).run(request(), name="measure")
+    ended = child(selection, instead, tmp_path).measure(request())
     assert ended.of("error") == [], ended.log
     assert [event["size"] for event in ended.of("measured")] == list(SIZES)
     right = [2 * (2 * x + 1) for x in FRESH]
@@ -87,8 +89,8 @@ def test_without_a_vulkan_device_of_cuda_s_uuid_nothing_is_shared(
     selection: Selection, instead: Rehearsal, tmp_path: Path
 ) -> None:
     sharing = {"each": 4, "entry": "main", "kernel": "double-again", "spirv": "03022307"}
-    ended = child(selection, instead, tmp_path).run(
-        request(adapter=None, sharing=sharing, throughput=None), name="measure"
+    ended = child(selection, instead, tmp_path).measure(
+        request(adapter=None, sharing=sharing, throughput=None)
     )
     (error,) = ended.of("error")
     assert (error["kind"], error["step"], error["runtime"]) == ("unavailable", "open", "vulkan")
@@ -97,3 +99,55 @@ def test_without_a_vulkan_device_of_cuda_s_uuid_nothing_is_shared(
     assert measured(ended) == []
     assert [event["runtime"] for event in ended.of("closed")] == ["cuda"]
     assert (ended.kinds()[-1], ended.exit) == ("end", 1)
+
+
+TOO_MANY = 1 << 29
+"""Values of three pinned buffers of 2 GiB each, where the CPU's driver has 4 GiB in all."""
+
+
+def test_memory_that_runs_out_is_told_of_that_size_and_takes_no_other(
+    selection: Selection, instead: Rehearsal, tmp_path: Path
+) -> None:
+    sizes = {"sizes": [37, TOO_MANY, 5000], "turns": 1}
+    ended = child(selection, instead, tmp_path).measure(request(throughput=sizes))
+    (error,) = ended.of("error")
+    assert (error["step"], error["runtime"], error["input"]) == ("run", "throughput", str(TOO_MANY))
+    assert (error["kind"], error["reason"]) == ("failed", "CUDA_ERROR_OUT_OF_MEMORY")
+    assert [event["size"] for event in ended.of("measured")] == [37, 5000]
+    assert measured(ended)[1]["chain"]["memory"]["device"] < 1 << 20  # nothing of the refused size is left
+    assert [event["runtime"] for event in ended.of("closed")] == ["wgpu", "cuda"]
+    assert (ended.kinds()[-1], ended.exit) == ("end", 1)
+
+
+WILD = """
+extern "C" __global__ void twice(const float *given, float *made, unsigned int count)
+{
+    if (count) made[(1ull << 44) + threadIdx.x] = given[0];
+}
+"""
+
+
+def test_a_context_that_a_kernel_broke_is_told_of_every_size_and_the_child_ends(
+    selection: Selection, instead: Rehearsal, tmp_path: Path
+) -> None:
+    wild = request(throughput={"sizes": [37, 3], "turns": 1})
+    wild["chain"]["stages"][2]["text"] = WILD
+    ended = child(selection, instead, tmp_path).measure(wild)
+    ran = [each for each in ended.of("error") if each["step"] == "run"]
+    assert [(each["input"], each["reason"]) for each in ran] == [
+        ("37", "CUDA_ERROR_ILLEGAL_ADDRESS"),
+        ("3", "CUDA_ERROR_ILLEGAL_ADDRESS"),
+    ]
+    assert measured(ended) == []
+    closing = [each for each in ended.of("error") if each["step"] == "close"]
+    assert sorted(each["runtime"] for each in (*ended.of("closed"), *closing)) == ["cuda", "wgpu"]
+    assert (ended.kinds()[-1], ended.exit) == ("end", 1)
+
+
+def test_a_child_that_is_killed_while_it_holds_leaves_what_it_measured(
+    selection: Selection, instead: Rehearsal, tmp_path: Path
+) -> None:
+    one = request(throughput={"sizes": [3], "turns": 1})
+    ended = child(selection, instead, tmp_path).measure(one, lambda pid: os.kill(pid, signal.SIGKILL))
+    assert [event["size"] for event in ended.of("measured")] == [3]
+    assert (ended.kinds()[-1], ended.exit) == ("holding", -signal.SIGKILL)
