@@ -76,9 +76,7 @@ def with_driver(context: Context) -> Facts:
         "child": _discovery(child, icds),
         "container": container_facts(machine),
         "drivers": [
-            _driver(child, icd, version)
-            for icd in icds
-            if icd.kind == NVIDIA and not _passed_over(icd)
+            _driver(child, icd, version) for icd in icds if icd.kind == NVIDIA and not _passed_over(icd)
         ],
         "elsewhere": list(_elsewhere(machine)) if not any(icd.kind == NVIDIA for icd in icds) else [],
         "layers": _layers(machine),
