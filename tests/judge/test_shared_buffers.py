@@ -44,6 +44,7 @@ WRONG: dict[str, tuple[str, object, str]] = {
     "a side left open": ("child.closed", ["vulkan"], "CHAIN-CLOSE-ORDER"),
     "another GPU afterwards": ("devices.after.uuid", "GPU-0", "CHAIN-DEVICE-CHANGED"),
     "another device of Vulkan's": ("child.runtimes.vulkan.uuid", "00" * 16, "SHARED-DEVICE-OTHER"),
+    "no device of Vulkan's": ("child.runtimes.vulkan", ..., "SHARED-DEVICE-OTHER"),
     "another device of CUDA's": ("child.runtimes.cuda.uuid", "00" * 16, "SHARED-DEVICE-OTHER"),
     "another shader": ("shader.sha256", digest_of("y"), "SHARED-SHADER-OTHER"),
     "no shader": ("shader", None, "SHARED-SHADER-OTHER"),

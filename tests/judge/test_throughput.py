@@ -28,6 +28,7 @@ WRONG: dict[str, tuple[str, object, str]] = {
         digest_of("x"),
         "VALUE-WRONG",
     ),
+    "no device of Vulkan's": ("child.runtimes.vulkan", ..., "DEVICE-OTHER"),
     "a block too few": ("measured.3.chain.result.blocks.0.times", 1, "VALUE-WRONG"),
     "no shared buffer": ("measured.1.shared", None, "MISSING"),
     "a size less": ("measured.1.size", 38, "MISSING"),
@@ -48,7 +49,7 @@ def test_right_values_at_every_size_and_reached_bounds_pass() -> None:
 @pytest.mark.parametrize(("path", "value", "entry"), WRONG.values(), ids=WRONG)
 def test_what_is_less_is_a_finding(path: str, value: object, entry: str) -> None:
     found = judged(CASE, "throughput", with_fact(FACTS, path, value))
-    assert f"THROUGHPUT-{entry}" in ids(found)
+    assert set(ids(found)) == {f"{'SHARED' if entry == 'DEVICE-OTHER' else 'THROUGHPUT'}-{entry}"}
 
 
 @pytest.mark.parametrize(("path", "value"), [("cold.turns.3.end", None), ("cold.turns", []), ("cold", None)])
@@ -115,7 +116,13 @@ def test_the_claim_says_ratios_of_this_run() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["measured.0.turns", "measured.1.chain.memory", "measured.2.script.memory.host_peak"]
+    "path",
+    [
+        "measured.0.turns",
+        "measured.1.chain.memory",
+        "measured.2.script.memory.host_peak",
+        "measured.0.shared.memory",
+    ],
 )
 def test_what_the_claim_rests_on_must_be_recorded(path: str) -> None:
     check(CASE, FACTS)

@@ -88,8 +88,9 @@ def not_run(reason: str, facts: Facts) -> Finding:
 
 def same_device(case: Case, facts: Facts) -> Iterator[Finding]:
     """Yield where Vulkan's, CUDA's and the chain's device are not one by their UUIDs."""
-    if not mapping(facts, "child.runtimes.vulkan"):
-        return  # an error of the child says why
+    broken = not ended_well(facts) or bool(objects(facts, "child.errors"))
+    if broken and not mapping(facts, "child.runtimes.vulkan"):
+        return  # the child's error or end says why
     vulkan, cuda = text(facts, "child.runtimes.vulkan.uuid"), text(facts, "child.runtimes.cuda.uuid")
     chain = text(case.facts.get("chain", {}), "devices.after.uuid").removeprefix("GPU-").replace("-", "")
     seen = {"Vulkan": vulkan, "CUDA": cuda, "gate chain": chain or cuda}

@@ -177,7 +177,7 @@ def check(case: Case, facts: Facts) -> None:
     for at, each in enumerate(objects(facts, "measured")):
         if not number(each, "turns"):
             raise MalformedFacts(f"measured.{at}.turns", "a positive integer")
-        for part in ("chain", "script"):
+        for part in ("chain", "script", *(("shared",) if get(each, "shared") is not None else ())):
             memory = mapping(each, f"{part}.memory")
             if number(memory, "device") is None or "host_peak" not in memory:
                 raise MalformedFacts(f"measured.{at}.{part}.memory", "peaks of host and device memory")
