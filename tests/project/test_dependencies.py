@@ -33,6 +33,7 @@ def test_everything_that_is_imported_is_declared() -> None:
     assert names_of(CONFIG["project"]["optional-dependencies"]["signing"]) == {"cryptography"}
     assert _imported("scripts") - run_half == {
         "cryptography",  # signing: the extra, whose absence it explains
+        *("cuda", "pycuda", "wgpu"),  # chain.speed.plain: a program that runs in the selected interpreter
         "numpy",  # chain: the selected interpreter has it
         "pytest",  # gates.pytest_report: pytest itself loads it
     }
