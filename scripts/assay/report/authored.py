@@ -27,8 +27,11 @@ PROVES = (
 
 BY_HAND = r"""tar -xf "$BUNDLE"
 sha256sum manifest.json                  # the bundle digest: compare it with the one that you were told
-grep -o '"name":"[^"]*","sha256":"[0-9a-f]*"' manifest.json |
-  sed 's/"name":"\(.*\)","sha256":"\(.*\)"/\2  \1/' | sha256sum --check --strict
+listed=$(grep -o '"name":"[^"]*","sha256":"[0-9a-f]*"' manifest.json |
+  sed 's/"name":"\(.*\)","sha256":"\(.*\)"/\2  \1/')
+echo "$listed" | sha256sum --check --strict
+others=$(tar -tf "$BUNDLE" | tail -n +2) # what else is in it than the manifest: what the manifest lists
+test "$others" = "$(echo "$listed" | cut -c 67-)" && echo "nothing else is in it"
 prev=$(printf '0%.0s' $(seq 64))         # the journal: each line names the SHA-256 of the line before
 while IFS= read -r line; do
   case $line in *"\"prev\":\"$prev\""*) echo "linked: $line" ;; *) echo "BROKEN: $line"; break ;; esac
