@@ -14,6 +14,7 @@ MODULE_LINES = 500
 
 HOSTS = frozenset(
     {
+        "devblogs.nvidia.com",
         "docs.kernel.org",
         "docs.nvidia.com",
         "github.com",

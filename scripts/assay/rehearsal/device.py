@@ -26,3 +26,7 @@ MAX_CONSTANT = 64 << 10
 
 MAX_STATIC_SHARED = 48 << 10
 """Bytes of shared variables of a kernel: more has to be dynamic."""
+
+SYSTEM_SHARED = 1 << 10
+"""Bytes of shared memory that the system keeps for itself behind a block's own from compute capability 8.0 on
+(CUDA C++ Programming Guide, "Compute Capability 8.x", "Shared Memory")."""

@@ -36,6 +36,7 @@ class Launch:
         limits: how far the launch may go.
         recorder: findings and output.
         shared_dynamic, shared_total: bytes of shared memory of a block.
+        shared_system: where in a block's window the system's own shared memory begins.
         number: of the launch.
         functions: the number that stands for a function's address -> its name.
         geometries: what was made for chunks of so many blocks.
@@ -50,6 +51,7 @@ class Launch:
     recorder: Recorder
     shared_dynamic: int = 0
     shared_total: int = 0
+    shared_system: int = 0
     number: int = 0
     functions: dict[int, str] = field(default_factory=dict)
     geometries: dict[int, Geometry] = field(default_factory=dict)

@@ -25,6 +25,10 @@ _WIDE = "f32 f64"
 _ALL = "f16 f16x2 bf16 bf16x2 f32 f64"
 _FLAGS = ROUNDINGS | {"ftz", "sat", "relu"}
 
+_LEAST_NORMAL = np.float32(2.0**-126)
+_OUTWARD = frozenset({"rm", "rp"})
+_EVERY = frozenset({"rn", "rz", "rm", "rp"})
+
 
 def flush(value: Array) -> Array:
     """Return float32 or float16 with subnormal numbers made zeros of their sign."""
@@ -97,6 +101,35 @@ def half_calculation(f: Form, half: Callable[..., Array]) -> Callable[..., Array
     return calculate
 
 
+def _flushed_early(f: Form, wide: Callable[..., Array], modes: frozenset[str]) -> Callable[..., Array]:
+    """Return an operation whose subnormal result is flushed before it is rounded.
+
+    So does an H200: what lies just below the smallest normal number gives a zero, though rounding would reach
+    that number; products in every rounding (``mul.rn.ftz``, ``mul.rp.ftz``), quotients and roots in those that
+    ``modes`` names (``div.rm.ftz``, ``rcp.rp.ftz``).
+    """
+    if "ftz" not in f.flags or f.type.size != 4:  # noqa: PLR2004  # .ftz means single precision
+        return wide
+
+    def calculate(*given: object) -> Array:
+        *operands, mode = given
+        value = wide(*operands, mode)
+        reached = np.abs(value) == _LEAST_NORMAL
+        if mode not in modes or not reached.any():
+            return value
+        short = reached & (flush(wide(*operands, "rz")) == 0)
+        return np.where(short, np.copysign(np.float32(0), value), value)
+
+    return calculate
+
+
+def _multiplied(instruction: Instruction, scope: Scope) -> Step:
+    """Build ``mul`` of floats."""
+    f = _single(form(instruction, _FLAGS, _ALL))
+    function = calculation(f, _flushed_early(f, rounding.multiply, _EVERY), np.multiply)
+    return binary(instruction, scope, (f.type, f.type), function, f.type)
+
+
 def _build2(wide: Callable[..., Array], half: Callable[..., Array]) -> Builder:
     def build(instruction: Instruction, scope: Scope) -> Step:
         f = form(instruction, _FLAGS, _ALL)
@@ -118,29 +151,9 @@ def _subtract(a: Array, b: Array, mode: str) -> Array:
 def fused(instruction: Instruction, scope: Scope) -> Step:
     """Build ``fma`` and ``mad`` of floats: one rounding."""
     f = _single(form(instruction, _FLAGS, _ALL))
-    function = calculation(f, rounding.fma, lambda a, b, c: rounding.odd_sum(a * b, c))
+    wide = _flushed_early(f, rounding.fma, _EVERY)
+    function = calculation(f, wide, lambda a, b, c: rounding.odd_sum(a * b, c))
     return ternary(instruction, scope, (f.type, f.type, f.type), function, f.type)
-
-
-def _flushed_early(f: Form, wide: Callable[..., Array]) -> Callable[..., Array]:
-    """Return a division whose subnormal quotient is flushed before it is rounded.
-
-    So does an H200 (``div.rm.ftz``, ``rcp.rp.ftz``): a quotient just below the smallest normal number gives a
-    zero, though rounding in its direction would reach that number.
-    """
-    if "ftz" not in f.flags or f.type.size != 4:  # noqa: PLR2004  # .ftz means single precision
-        return wide
-
-    def calculate(*given: object) -> Array:
-        *operands, mode = given
-        value = wide(*operands, mode)
-        if mode not in {"rm", "rp"}:
-            return value
-        short = flush(wide(*operands, "rz")) == 0
-        zero = np.copysign(np.float32(0), value)
-        return np.where(short, zero, value) if short.any() else value
-
-    return calculate
 
 
 def divide(instruction: Instruction, scope: Scope) -> Step:
@@ -152,7 +165,7 @@ def divide(instruction: Instruction, scope: Scope) -> Step:
         chosen = approximate.divide if "approx" in f.flags else np.divide
         function = inputs(lambda a, b: finish(chosen(a, b), f), f)
         return binary(instruction, scope, (f.type, f.type), function, f.type)
-    function = calculation(f, _flushed_early(f, rounding.divide), np.divide)
+    function = calculation(f, _flushed_early(f, rounding.divide, _OUTWARD), np.divide)
     return binary(instruction, scope, (f.type, f.type), function, f.type)
 
 
@@ -165,7 +178,9 @@ def _root(wide: Callable[[Array, str], Array], rough: Callable[[Array], Array]) 
             if f.type.name == "f64" and (instruction.opcode == "sqrt" or "ftz" not in f.flags):
                 raise UnsupportedError("of double precision there is only rcp.approx.ftz")
             return unary(instruction, scope, f.type, _rough(f, rough), f.type)
-        return unary(instruction, scope, f.type, calculation(f, _flushed_early(f, wide), np.sqrt), f.type)
+        return unary(
+            instruction, scope, f.type, calculation(f, _flushed_early(f, wide, _OUTWARD), np.sqrt), f.type
+        )
 
     return build
 
@@ -260,7 +275,7 @@ def copy_sign(instruction: Instruction, scope: Scope) -> Step:
 BUILDERS: dict[str, Builder] = {
     "add": _build2(rounding.add, np.add),
     "sub": _build2(_subtract, np.subtract),
-    "mul": _build2(rounding.multiply, np.multiply),
+    "mul": _multiplied,
     "fma": fused,
     "mad": fused,
     "div": divide,

@@ -7,10 +7,11 @@ from math import prod
 
 import numpy as np
 
-from ..device import MAX_BLOCK, MAX_GRID
+from ..device import MAX_BLOCK, MAX_GRID, SYSTEM_SHARED
 from ..errors import LaunchError
 from ..findings import Index, Limits, Report
 from ..memory import Memory
+from ..ptx.values import aligned
 from .chunk import Chunk, Launch
 from .generic import GenericSpace
 from .globals import GlobalSpace
@@ -32,6 +33,8 @@ _HEAP = 30 << 20
 """Bytes, allocated once and freed at once.  From then on glibc's malloc keeps what chunks free for the next
 ones (its threshold for giving memory back follows the largest block freed, up to 32 MiB) instead of faulting
 every page in again: kernels over many values take half the time."""
+
+_Segments = tuple[tuple[int, int], ...]
 
 _ENDLESS = frozenset({"deadline", "instructions"})
 """Reasons to stop a kernel that may be in an endless loop."""
@@ -102,9 +105,14 @@ def _launch(  # noqa: PLR0913, PLR0917  # as above
         recorder,
         shared_dynamic=shared_bytes,
         shared_total=kernel.shared.size + shared_bytes,
+        shared_system=aligned(kernel.shared.dynamic + shared_bytes, _SYSTEM_ALIGN),
         number=next(_NUMBERS),
         functions=dict(loaded.functions),
     )
+
+
+_SYSTEM_ALIGN = 128
+"""Of what begins at ``%reserved_smem_offset_begin``: as dynamic shared memory is."""
 
 
 def _check(kernel: Kernel, grid: Index, block: Index, parameters: bytes, shared_bytes: int) -> None:
@@ -132,11 +140,12 @@ def _check(kernel: Kernel, grid: Index, block: Index, parameters: bytes, shared_
 
 def _run_chunk(started: Launch, kernel: Kernel, first: int, left: int) -> int:
     """Run the next blocks and return how many they were."""
-    window = kernel.shared.dynamic + started.shared_dynamic
+    segments = _segments(started, kernel)
+    window = segments[-1][1] if segments else 0
     recorder = started.recorder
     try:
         blocks = _blocks(started, kernel, window, left)
-        chunk = _chunk(started, kernel, window, first, blocks)
+        chunk = _chunk(started, kernel, segments, first, blocks)
         scheduler = Scheduler(chunk, kernel.programs)
     except (TrapError, MemoryError) as error:
         reason = error.reason if isinstance(error, TrapError) else "memory"
@@ -182,13 +191,19 @@ _THREAD_BYTES = 128
 """What the interpreter itself keeps for a thread."""
 
 
-def _chunk(started: Launch, kernel: Kernel, window: int, first: int, blocks: int) -> Chunk:
+def _segments(started: Launch, kernel: Kernel) -> _Segments:
+    """Return (start, stop) of all that is allocated in a block's window of shared memory, ascending."""
+    layout, system = kernel.shared, started.shared_system
+    dynamic = ((layout.dynamic, layout.dynamic + started.shared_dynamic),) if started.shared_dynamic else ()
+    return (*layout.segments, *dynamic, *(((system, system + SYSTEM_SHARED),) if layout.system else ()))
+
+
+def _chunk(started: Launch, kernel: Kernel, segments: _Segments, first: int, blocks: int) -> Chunk:
     chunk = Chunk(started, first, blocks)
     layout = kernel.shared
-    dynamic = (layout.dynamic, window)
-    segments = (*layout.segments, dynamic) if started.shared_dynamic else layout.segments
     size = segments[-1][1] if segments else 0
-    chunk.shared = SharedSpace(chunk, size, segments, layout.granule)
+    system = started.shared_system if layout.system else None
+    chunk.shared = SharedSpace(chunk, size, segments, layout.granule, system)
     chunk.local = LocalSpace(chunk, started.limits.memory)
     chunk.spaces = {
         "global": GlobalSpace(started.memory),

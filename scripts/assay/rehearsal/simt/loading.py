@@ -20,6 +20,7 @@ from ..ptx.values import (
     Module,
     Operand,
     Register,
+    Special,
     Symbol,
     Variable,
     aligned,
@@ -71,6 +72,7 @@ class SharedLayout:
         dynamic: where dynamic shared memory begins.
         size: bytes of the static variables alone.
         granule: bytes of the smallest access to shared memory.
+        system: whether the kernel asks where the system's own shared memory is.
     """
 
     offsets: Mapping[tuple[str, str], int]
@@ -78,6 +80,7 @@ class SharedLayout:
     dynamic: int
     size: int
     granule: int
+    system: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,7 +286,7 @@ def _shared_layout(module: Module, functions: list[Function]) -> SharedLayout:
         )
     dynamic = aligned(offset, 128)
     offsets |= {(owner, v.name): dynamic for owner, v in variables if not v.size}
-    return SharedLayout(offsets, tuple(segments), dynamic, size, _granule(functions))
+    return SharedLayout(offsets, tuple(segments), dynamic, size, _granule(functions), _system(functions))
 
 
 def _symbols(operand: Operand) -> Iterator[str]:
@@ -291,6 +294,12 @@ def _symbols(operand: Operand) -> Iterator[str]:
         yield operand.name
     elif isinstance(operand, Address) and isinstance(operand.base, Symbol):
         yield operand.base.name
+
+
+def _system(functions: list[Function]) -> bool:
+    """Return whether anything reads a register ``%reserved_smem_offset_…`` (section 10.29)."""
+    operands = (o for f in functions for i in f.instructions for o in i.operands)
+    return any(isinstance(o, Special) and o.name.startswith("%reserved_smem_offset") for o in operands)
 
 
 def _granule(functions: list[Function]) -> int:

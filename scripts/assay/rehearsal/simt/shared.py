@@ -34,6 +34,9 @@ _THREAD_BITS = 10
 
 _THREAD = (1 << _THREAD_BITS) - 1
 
+_BEFORE = 1
+"""A stamp from before the first clock: a write that is ordered before everything."""
+
 _STAMPS = 4 * 8 + 4
 """Bytes that are kept for a granule: four stamps, and the identity of an undefined value."""
 
@@ -46,9 +49,17 @@ class SharedSpace:
         size: bytes of a block's window.
         segments: (start, stop) of what is allocated in the window, ascending.
         granule: bytes that one stamp stands for.
+        system: where the window's end is the system's own, which counts as written before the launch.
     """
 
-    def __init__(self, chunk: Chunk, size: int, segments: tuple[tuple[int, int], ...], granule: int) -> None:
+    def __init__(
+        self,
+        chunk: Chunk,
+        size: int,
+        segments: tuple[tuple[int, int], ...],
+        granule: int,
+        system: int | None = None,
+    ) -> None:
         self._chunk = chunk
         self._size = size
         self._stride = aligned(size, 16)
@@ -59,6 +70,8 @@ class SharedSpace:
         self._writers, self._strong, self._readers, self._others = (
             np.zeros(count, np.int64) for _ in range(4)
         )
+        if system is not None:
+            self._writers.reshape(chunk.blocks, -1)[:, system // granule :] = _BEFORE
         self._undefined: Array | None = None
         self._clock = 1
         self._fenced = False

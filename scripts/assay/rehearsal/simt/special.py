@@ -126,6 +126,11 @@ def _shared_dynamic(lanes: Lanes) -> Array:
     return _one(lanes.chunk.launch.shared_dynamic)
 
 
+def _shared_system(lanes: Lanes) -> Array:
+    """Return where the system's shared memory begins; PTX leaves open what lies where in it (10.29)."""
+    return _one(lanes.chunk.launch.shared_system)
+
+
 _INDEXED: dict[str, Callable[[int], Callable[[Lanes], Array]]] = {
     "%tid": _thread,
     "%ntid": _block_size,
@@ -153,6 +158,7 @@ _PLAIN: dict[str, Callable[[Lanes], Array]] = {
     "%globaltimer_hi": _timer_high,
     "%total_smem_size": _shared_total,
     "%dynamic_smem_size": _shared_dynamic,
+    **{f"%reserved_smem_offset_{name}": _shared_system for name in ("begin", "0", "1")},
     "%is_explicit_cluster": lambda _lanes: np.zeros(1, np.bool_),
     "%cluster_ctarank": lambda _lanes: _one(0),
     "%cluster_nctarank": lambda _lanes: _one(1),
