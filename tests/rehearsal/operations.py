@@ -208,10 +208,10 @@ def _rounded(kind: str, name: str, operands: int, expression: str) -> list[Opera
 
 
 def _finished(mode: int, name: str, flag: str, operands: int, expression: str) -> str:
-    """Return the C++ of a rounded operation; division is flushed before it is rounded up or down."""
+    """Return the C++ of a rounded operation; some are flushed before they are rounded (``reference.h``)."""
     made = f"[](auto a, auto b, auto c) {{{{ return {expression}; }}}}, {_inputs(flag, operands)}"
     sort = f"<{int('ftz' in flag)}, {int('sat' in flag)}>"
-    if name in {"div", "rcp"} and MODES[mode] in {"rm", "rp"}:
+    if name in {"mul", "fma"} or (name in {"div", "rcp"} and MODES[mode] in {"rm", "rp"}):
         return f"done_early{sort}(rounded({mode}, {made}), rounded({MODES.index('rz')}, {made}))"
     return f"done{sort}(rounded({mode}, {made}))"
 

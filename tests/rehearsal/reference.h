@@ -40,10 +40,10 @@ template <int FTZ, int SAT, typename T> static inline T done(T value)
     return canon(in<FTZ>(value));
 }
 
-// Division flushes a subnormal quotient before it is rounded, as an H200 does.
+// A subnormal product, and a quotient rounded up or down, is flushed before it is rounded, as by an H200.
 template <int FTZ, int SAT, typename T> static inline T done_early(T value, T toward_zero)
 {
-    return FTZ && in<FTZ>(toward_zero) == 0 ? std::copysign(T(0), value) : done<FTZ, SAT>(value);
+    return done<FTZ, SAT>(FTZ && in<FTZ>(toward_zero) == 0 ? std::copysign(T(0), value) : value);
 }
 
 // The operands and the result go through memory, so that nothing is computed before the mode is set or after.

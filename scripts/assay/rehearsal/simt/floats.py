@@ -105,8 +105,8 @@ def _flushed_early(f: Form, wide: Callable[..., Array], modes: frozenset[str]) -
     """Return an operation whose subnormal result is flushed before it is rounded.
 
     So does an H200: what lies just below the smallest normal number gives a zero, though rounding would reach
-    that number; products in every rounding (``mul.rn.ftz``, ``mul.rp.ftz``), quotients and roots in those that
-    ``modes`` names (``div.rm.ftz``, ``rcp.rp.ftz``).
+    that number.  Products do so in every rounding (``mul.rn.ftz``, ``mul.rp.ftz``), quotients and roots where
+    they are rounded up or down (``div.rm.ftz``, ``rcp.rp.ftz``).
     """
     if "ftz" not in f.flags or f.type.size != 4:  # noqa: PLR2004  # .ftz means single precision
         return wide
