@@ -211,7 +211,12 @@ def _finished(mode: int, name: str, flag: str, operands: int, expression: str) -
     """Return the C++ of a rounded operation; some are flushed before they are rounded (``reference.h``)."""
     made = f"[](auto a, auto b, auto c) {{{{ return {expression}; }}}}, {_inputs(flag, operands)}"
     sort = f"<{int('ftz' in flag)}, {int('sat' in flag)}>"
-    if name in {"mul", "fma"} or (name in {"div", "rcp"} and MODES[mode] in {"rm", "rp"}):
+    if name in {"mul", "fma"} and flag.startswith(".ftz"):
+        scaled = made.replace(">(a)", ">(a) * 0x1p32f").replace(">(c)", ">(c) * 0x1p32f")
+        if name == "mul":
+            scaled = made.replace(">(a), ", ">(a) * 0x1p32f, ", 1)
+        return f"done_after{sort}(rounded({mode}, {made}), rounded({mode}, {scaled}))"
+    if name in {"div", "rcp"} and MODES[mode] in {"rm", "rp"}:
         return f"done_early{sort}(rounded({mode}, {made}), rounded({MODES.index('rz')}, {made}))"
     return f"done{sort}(rounded({mode}, {made}))"
 

@@ -40,7 +40,14 @@ template <int FTZ, int SAT, typename T> static inline T done(T value)
     return canon(in<FTZ>(value));
 }
 
-// A subnormal product, and a quotient rounded up or down, is flushed before it is rounded, as by an H200.
+// A product or fused sum is subnormal where it is with an exponent without bounds (``scaled`` is 2**32 times as
+// large), as on an H200 and in IEEE 754-2019, section 7.5, "after rounding".
+template <int FTZ, int SAT, typename T> static inline T done_after(T value, T scaled)
+{
+    return done<FTZ, SAT>(FTZ && std::fabs(scaled) < 0x1p-94f ? std::copysign(T(0), value) : value);
+}
+
+// A quotient that is rounded up or down is flushed before, as by an H200.
 template <int FTZ, int SAT, typename T> static inline T done_early(T value, T toward_zero)
 {
     return done<FTZ, SAT>(FTZ && in<FTZ>(toward_zero) == 0 ? std::copysign(T(0), value) : value);

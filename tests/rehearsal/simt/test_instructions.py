@@ -363,10 +363,11 @@ def test_single_results(instruction: str, expected: int) -> None:
         ("min.f32 %f9, 0f7FC00000, 0f7F800001", 0x7FFFFFFF),
         ("max.f32 %f9, 0f80000000, 0f00000000", 0x00000000),
         ("min.ftz.f32 %f9, 0f80000001, 0f3F800000", 0x80000000),
-        ("mul.rn.ftz.f32 %f9, 0f3F7FFFFF, 0f80800000", 0x80000000),  # flushed before it is rounded (H200)
+        ("mul.rn.ftz.f32 %f9, 0f3F7FFFFF, 0f80800000", 0x80000000),  # 24 bits below it (H200)
         ("mul.rp.ftz.f32 %f9, 0f3F7FFFFF, 0f00800000", 0x00000000),
         ("mul.rn.ftz.f32 %f9, 0f3F800000, 0f80800000", 0x80800000),
         ("mul.rn.f32 %f9, 0f3F7FFFFF, 0f80800000", 0x80800000),
+        ("fma.rn.ftz.f32 %f9, 0f14000000, 0f00800000, 0f80800000", 0x80800000),  # rounded to it (H200)
         ("max.xorsign.abs.f32 %f9, 0fC0000000, 0f3F800000", 0xC0000000),
         ("add.f32 %f9, 0f7F800000, 0fFF800000", 0x7FFFFFFF),
         ("abs.f32 %f9, 0f80000000", 0x00000000),

@@ -26,8 +26,8 @@ _ALL = "f16 f16x2 bf16 bf16x2 f32 f64"
 _FLAGS = ROUNDINGS | {"ftz", "sat", "relu"}
 
 _LEAST_NORMAL = np.float32(2.0**-126)
-_OUTWARD = frozenset({"rm", "rp"})
-_EVERY = frozenset({"rn", "rz", "rm", "rp"})
+_SCALE = np.float32(2.0**32)
+"""Makes results near the least normal number normal; operands of such results stay below the largest."""
 
 
 def flush(value: Array) -> Array:
@@ -101,32 +101,70 @@ def half_calculation(f: Form, half: Callable[..., Array]) -> Callable[..., Array
     return calculate
 
 
-def _flushed_early(f: Form, wide: Callable[..., Array], modes: frozenset[str]) -> Callable[..., Array]:
-    """Return an operation whose subnormal result is flushed before it is rounded.
+def _single_with(f: Form, wide: Callable[..., Array], tiny: Callable[..., Array]) -> Callable[..., Array]:
+    """Return an operation that gives zero where ``tiny`` says so, although its result reached 2**-126.
 
-    So does an H200: what lies just below the smallest normal number gives a zero, though rounding would reach
-    that number.  Products do so in every rounding (``mul.rn.ftz``, ``mul.rp.ftz``), quotients and roots where
-    they are rounded up or down (``div.rm.ftz``, ``rcp.rp.ftz``).
+    Args:
+        f: the instruction's modifiers; only single precision with ``.ftz`` has such results.
+        wide: the operation, with a rounding mode as last argument.
+        tiny: gets the same arguments and says where the result was subnormal.
     """
     if "ftz" not in f.flags or f.type.size != 4:  # noqa: PLR2004  # .ftz means single precision
         return wide
 
     def calculate(*given: object) -> Array:
-        *operands, mode = given
-        value = wide(*operands, mode)
+        value = wide(*given)
         reached = np.abs(value) == _LEAST_NORMAL
-        if mode not in modes or not reached.any():
+        if not reached.any():
             return value
-        short = reached & (flush(wide(*operands, "rz")) == 0)
-        return np.where(short, np.copysign(np.float32(0), value), value)
+        return np.where(reached & tiny(*given), np.copysign(np.float32(0), value), value)
 
     return calculate
+
+
+def _flushed_early(f: Form, wide: Callable[..., Array]) -> Callable[..., Array]:
+    """Return a division whose subnormal quotient is flushed before it is rounded up or down.
+
+    So does an H200 (``div.rm.ftz``, ``rcp.rp.ftz``): a quotient just below the smallest normal number gives a
+    zero, though rounding in its direction would reach that number.
+    """
+
+    def tiny(*given: object) -> Array:
+        *operands, mode = given
+        short: Array = (flush(wide(*operands, "rz")) == 0) & (mode in {"rm", "rp"})
+        return short
+
+    return _single_with(f, wide, tiny)
+
+
+def _fused_single(f: Form) -> Callable[..., Array]:
+    """Return ``rounding.fma`` whose result is subnormal where it is with an exponent without bounds.
+
+    That is IEEE 754-2019, section 7.5, "after rounding", and what an H200 does for ``mul`` and ``fma``
+    in every rounding: 2**-126 times 1 - 2**-24 has 24 bits below 2**-126 and is flushed.
+    """
+
+    def tiny(a: Array, b: Array, c: Array, mode: str) -> Array:
+        short: Array = np.abs(rounding.fma(a * _SCALE, b, c * _SCALE, mode)) < _LEAST_NORMAL * _SCALE
+        return short
+
+    return _single_with(f, rounding.fma, tiny)
+
+
+def _multiplied_single(f: Form) -> Callable[..., Array]:
+    """Return ``rounding.multiply`` that is subnormal as ``_fused_single`` is."""
+
+    def tiny(a: Array, b: Array, mode: str) -> Array:
+        short: Array = np.abs(rounding.multiply(a * _SCALE, b, mode)) < _LEAST_NORMAL * _SCALE
+        return short
+
+    return _single_with(f, rounding.multiply, tiny)
 
 
 def _multiplied(instruction: Instruction, scope: Scope) -> Step:
     """Build ``mul`` of floats."""
     f = _single(form(instruction, _FLAGS, _ALL))
-    function = calculation(f, _flushed_early(f, rounding.multiply, _EVERY), np.multiply)
+    function = calculation(f, _multiplied_single(f), np.multiply)
     return binary(instruction, scope, (f.type, f.type), function, f.type)
 
 
@@ -151,8 +189,7 @@ def _subtract(a: Array, b: Array, mode: str) -> Array:
 def fused(instruction: Instruction, scope: Scope) -> Step:
     """Build ``fma`` and ``mad`` of floats: one rounding."""
     f = _single(form(instruction, _FLAGS, _ALL))
-    wide = _flushed_early(f, rounding.fma, _EVERY)
-    function = calculation(f, wide, lambda a, b, c: rounding.odd_sum(a * b, c))
+    function = calculation(f, _fused_single(f), lambda a, b, c: rounding.odd_sum(a * b, c))
     return ternary(instruction, scope, (f.type, f.type, f.type), function, f.type)
 
 
@@ -165,7 +202,7 @@ def divide(instruction: Instruction, scope: Scope) -> Step:
         chosen = approximate.divide if "approx" in f.flags else np.divide
         function = inputs(lambda a, b: finish(chosen(a, b), f), f)
         return binary(instruction, scope, (f.type, f.type), function, f.type)
-    function = calculation(f, _flushed_early(f, rounding.divide, _OUTWARD), np.divide)
+    function = calculation(f, _flushed_early(f, rounding.divide), np.divide)
     return binary(instruction, scope, (f.type, f.type), function, f.type)
 
 
@@ -178,9 +215,7 @@ def _root(wide: Callable[[Array, str], Array], rough: Callable[[Array], Array]) 
             if f.type.name == "f64" and (instruction.opcode == "sqrt" or "ftz" not in f.flags):
                 raise UnsupportedError("of double precision there is only rcp.approx.ftz")
             return unary(instruction, scope, f.type, _rough(f, rough), f.type)
-        return unary(
-            instruction, scope, f.type, calculation(f, _flushed_early(f, wide, _OUTWARD), np.sqrt), f.type
-        )
+        return unary(instruction, scope, f.type, calculation(f, _flushed_early(f, wide), np.sqrt), f.type)
 
     return build
 
