@@ -1,6 +1,6 @@
 """From nothing to the first exact result: images that are made already, and both sides opened at once.
 
-wgpu's device is opened in a thread of its own while CUDA is imported and makes its contexts: what takes long
+wgpu is imported and its device opened in a thread of its own while CUDA makes its contexts: what takes long
 on either side happens in a driver, outside Python's lock.  ``speed.plain`` is what this is measured beside.
 
 The request ``assay/chain-cold/1`` is ``{"schema", "ordinal", "adapter", "chain": {…as in run, with one set of
@@ -78,8 +78,6 @@ def cold(request: ColdRequest, began: int) -> dict[str, object]:
     """
     clock = _Clock(began)
     clock.parts.append({"name": "start", "begin": 0, "end": clock.now()})
-    # wgpu takes longest, and two imports at once only wait for one another
-    clock.part("import wgpu", lambda: load("wgpu.backends.wgpu_native"))
     wgpu = _Beside(lambda: _wgpu(request, clock))
     clock.part("import cuda", lambda: (load("cuda.bindings.driver"), load("numpy")))
     opening = primary(request.ordinal)
@@ -127,6 +125,7 @@ class _Beside:
 
 def _wgpu(request: ColdRequest, clock: _Clock) -> tuple[Any, Any]:
     """Return wgpu's device and the stage's pipeline."""
+    clock.part("import wgpu", lambda: load("wgpu.backends.wgpu_native"))
     stage, image = request.of("wgpu")
     device = clock.part("adapter", lambda: _device(request.adapter))
     compute = {
