@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import shutil
 import subprocess
+import tempfile
+from functools import cache
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -69,3 +72,12 @@ def texts() -> dict[Path, str]:
         if b"\0" not in data:
             found[path.relative_to(PROJECT)] = data.decode("utf-8", "surrogateescape")
     return found
+
+
+@cache
+def rejected_bundle() -> Path:
+    """Return the bundle of the rejected run, unpacked: as a tar it is too large for the repository."""
+    packed = PROJECT / "receipts" / "20261201T045419Z-d3f4a01a.tar.xz"
+    bundle = Path(tempfile.mkdtemp(prefix="assay-tests-")) / packed.stem
+    bundle.write_bytes(lzma.decompress(packed.read_bytes()))
+    return bundle
