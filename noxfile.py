@@ -191,6 +191,12 @@ def release(session: nox.Session) -> None:
 
 
 @nox.session
+def archive(session: nox.Session) -> None:
+    """Put bundles into an archive with `--to`, or ask one: a folder, HTTP, or an OCI registry."""
+    body.assay(session, "archive", *session.posargs)
+
+
+@nox.session
 def pyz(session: nox.Session) -> None:
     """Write the reader's own copy, one file that verifies on any Python: dist/assay.pyz."""
     body.assay(session, "zip", *session.posargs)
@@ -227,6 +233,12 @@ def cross(session: nox.Session) -> None:
 def browser(session: nox.Session) -> None:
     """Look at pages of reports in a real browser (needs Chromium and `nox -s peers`)."""
     body.browser(session)
+
+
+@nox.session
+def servers(session: nox.Session) -> None:
+    """Run the tests of archives over real servers (needs nginx with WebDAV and docker-registry)."""
+    body.servers(session)
 
 
 @nox.session

@@ -136,6 +136,12 @@ def test_the_browsers_tests_run_by_their_own_folder() -> None:
     assert session.words == [["-m", "pytest", "tests/browser", "-k", "axe"]]
 
 
+def test_the_servers_tests_run_by_their_own_folder() -> None:
+    session = FakeSession("-x")
+    body.servers(session.as_nox)
+    assert session.words == [["-m", "pytest", "tests/servers", "-x"]]
+
+
 def test_the_lock_is_resolved_for_all_platforms_with_hashes_and_without_any_place() -> None:
     session = FakeSession("--upgrade")
     body.lock(session.as_nox)

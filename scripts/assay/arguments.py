@@ -11,12 +11,15 @@ from pathlib import Path
 from assay import __version__
 from assay.commands.copies import run_in_this_copy
 from assay.commands.evidence_options import (
+    add_archive_options,
     add_attest_options,
     add_compare_options,
     add_keygen_options,
     add_release_options,
+    add_revoke_options,
     add_sign_options,
     add_standing_options,
+    add_supersede_options,
     add_zip_options,
 )
 from assay.model import Tier
@@ -197,6 +200,9 @@ _COMMANDS: tuple[tuple[str, str, Callable[[argparse.ArgumentParser], None]], ...
     ("sign", "sign what verifying a bundle shows", add_sign_options),
     ("attest", "sign a bundle in the form of another tool", add_attest_options),
     ("release", "check a set of bundles as one release", add_release_options),
+    ("archive", "put bundles where they are found again, or ask such an archive", add_archive_options),
+    ("supersede", "sign that a bundle replaces another one in some claims", add_supersede_options),
+    ("revoke", "sign that a bundle must not be relied on any more", add_revoke_options),
     ("zip", "write the reader's own copy: one file that verifies anywhere", add_zip_options),
     ("bundle", "finish a run that was cut short into a bundle", _add_bundle),
     ("fetch", "bring a pinned provider from the plan's URL", _add_fetch),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -73,7 +73,7 @@ def open_download(url: str, limits: Limits) -> Iterator[Download]:
     Raises:
         FetchError: there is no answer, even after retries, or it redirects too often.
     """
-    with _session(limits) as session:
+    with open_session(limits) as session:
         response = _answer(session, url, limits)
         with response:
             announced = response.headers.get("Content-Length", "")
@@ -96,14 +96,20 @@ def attempts(attempt: Callable[[], T], limits: Limits, *, pause: Callable[[float
     return attempt()
 
 
-def _session(limits: Limits) -> requests.Session:
-    """Return a session that retries what fails before the body comes."""
+def open_session(limits: Limits, methods: Collection[str] = ("GET",)) -> requests.Session:
+    """Return a session that retries what fails before the answer's body comes.
+
+    Args:
+        limits: how often, and after which pauses.
+        methods: the methods that may be tried again: each asked twice does what it does once.
+    """
     import requests  # noqa: PLC0415  # a tenth of a second that only a download should pay
     from requests.adapters import HTTPAdapter  # noqa: PLC0415  # as above
     from urllib3.util import Retry  # noqa: PLC0415  # as above
 
     retry = Retry(
         total=limits.retries,
+        allowed_methods=frozenset(methods),
         redirect=0,  # redirects are followed and counted by requests, not by the retries
         status_forcelist=_BUSY,
         backoff_factor=limits.backoff_s,
@@ -122,7 +128,7 @@ def _session(limits: Limits) -> requests.Session:
 
 def _answer(session: requests.Session, url: str, limits: Limits) -> requests.Response:
     """Return the answer's head."""
-    import requests  # noqa: PLC0415  # as in _session
+    import requests  # noqa: PLC0415  # as in open_session
 
     try:
         return session.get(url, stream=True, timeout=(limits.silence_s, limits.silence_s))
@@ -130,12 +136,13 @@ def _answer(session: requests.Session, url: str, limits: Limits) -> requests.Res
         requests.RequestException,
         ValueError,
     ) as error:  # ValueError: an address that urllib3 cannot read
-        raise FetchError(f"{url} gave no answer: {_reason(error)}", "an answer over HTTP", _REMEDY) from error
+        observed = f"{url} gave no answer: {reason_of(error)}"
+        raise FetchError(observed, "an answer over HTTP", _REMEDY) from error
 
 
 def _chunks(response: requests.Response, url: str, limits: Limits) -> Iterator[bytes]:
     """Yield the body as it comes, within the limits."""
-    import urllib3  # noqa: PLC0415  # as in _session
+    import urllib3  # noqa: PLC0415  # as in open_session
 
     until, size = time.monotonic() + limits.seconds, 0
     try:
@@ -150,11 +157,11 @@ def _chunks(response: requests.Response, url: str, limits: Limits) -> Iterator[b
             yield chunk
     except (urllib3.exceptions.HTTPError, OSError) as error:
         raise TransferError(
-            f"{url} broke off after {size} bytes: {_reason(error)}", "all bytes", _REMEDY
+            f"{url} broke off after {size} bytes: {reason_of(error)}", "all bytes", _REMEDY
         ) from error
 
 
-def _reason(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
     """Return the innermost reason in one line, without addresses of Python objects."""
     inner: BaseException = error
     while (cause := getattr(inner, "reason", None) or inner.__cause__ or inner.__context__) is not None:

@@ -11,6 +11,7 @@
         ArchiveError              3   a zip or tar is broken, or goes past a reader's bounds
       FetchError                  3   a download failed or had the wrong digest
         TransferError             3   a body broke off; another try may bring it
+      DepositError                3   an archive refused a file, or holds something else under its name
       ProvisionError              3   the embedded selection could not be built
       CanonicalError              3   a value has no canonical JSON form; names its dotted path
       BundleError                 4   the bundle is not what it says; names member and field
@@ -97,6 +98,10 @@ class FetchError(AssayError):
 
 class TransferError(FetchError):
     """A body broke off on its way; another try may bring it."""
+
+
+class DepositError(AssayError):
+    """An archive refused a file, lost part of it, or holds something else under its name."""
 
 
 class ProvisionError(AssayError):

@@ -114,6 +114,11 @@ def browser(session: nox.Session) -> None:
     python(session, "-m", "pytest", "tests/browser", *session.posargs, isolated=False)
 
 
+def servers(session: nox.Session) -> None:
+    """Run the tests of archives over real servers; arguments go to pytest."""
+    python(session, "-m", "pytest", "tests/servers", *session.posargs, isolated=False)
+
+
 def fuzz(session: nox.Session) -> None:
     """Fuzz the verification, guided by coverage; arguments go to the fuzzer."""
     python(session, "-m", "tests.fuzz", *session.posargs, isolated=False)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from assay.model import Platform
 from assay.selection import resolve_selection
+from tests.bench.archive import archive_lines
 from tests.bench.diagnose import diagnose_lines
 from tests.bench.engine import engine_share
 from tests.bench.evidence import evidence_lines
@@ -34,6 +35,7 @@ def main() -> int:
         empty.mkdir()
         lines += diagnose_lines(PROJECT, empty)
         lines += evidence_lines(Path(folder))
+        lines += archive_lines(PROJECT, Path(folder))
         lines += report_lines(PROJECT, Path(folder))
         lines += kernel_lines(PROJECT, Path(folder))
         lines += hosted_lines(resolve_selection({}, PROJECT, None, Platform.LINUX), Path(folder))

@@ -196,16 +196,17 @@ def leave(
     return receipt
 
 
-def make_run(
+def make_run(  # noqa: PLR0913  # a run has so many parts that a test may change
     receipts: Path,
     *,
     of: Plan | None = None,
     gates: Sequence[str] | None = None,
     changed: Mapping[str, Gate] = MappingProxyType({}),
     challenge: str = "",
+    started: str = STARTED,
 ) -> Path:
     """Return the folder of a run of the given gates (all of the plan), passing or as ``changed`` says."""
-    run = start_run(receipts, of=of, challenge=challenge)
+    run = start_run(receipts, of=of, challenge=challenge, started=started)
     outcomes: dict[str, Outcome] = {}
     earlier: dict[str, Facts] = {}
     for name in run.document.plan.gates if gates is None else gates:

@@ -23,6 +23,7 @@ from securesystemslib.signer import SSlibKey  # type: ignore[attr-defined]  # ex
 
 from assay import canonical
 from assay.evidence.bundle import write_bundle
+from assay.evidence.filed import Kind
 from assay.evidence.index import sign_index
 from assay.evidence.release import check_release
 from assay.evidence.statement import PROVENANCE, QUALIFICATION, TEST_RESULT
@@ -32,6 +33,7 @@ from assay.signing import sign_bundle, sign_sigstore
 from tests.evidence import support
 from tests.evidence.forging import members_of
 from tests.evidence.keyring import ALICE, MALLORY, envelopes, statement_of
+from tests.evidence.lives import said_of
 from tests.evidence.peers.install import HERE, peers_folder
 from tests.evidence.support import Gate, found, make_run
 from tests.evidence.test_release import member
@@ -195,7 +197,9 @@ def documents(tmp_path: Path) -> dict[str, bytes]:
     index.write_bytes(sign_index(check_release(release, None), ALICE.sign, ALICE.public))
     (indexed,) = envelopes(index)
     verified = verify_bundle(bundle.path, key=ALICE.public, subject=True)
+    said = {kind.value: canonical.dumps(said_of(kind).predicate()) for kind in Kind}
     return {
+        **said,
         "manifest": canonical.dumps(manifest),
         "plan": members["plan.json"],
         "qualification": json.dumps(json.loads(root.payload)["predicate"]).encode(),

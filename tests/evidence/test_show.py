@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.evidence.bundle import write_bundle
-from assay.evidence.show import plain, show_bundle, step_lines, verification_lines
+from assay.evidence.plain import plain
+from assay.evidence.show import show_bundle, step_lines, verification_lines
 from assay.evidence.verify import verify_bundle
 from assay.model import Facts, Severity
 from tests.evidence.support import PASSING, RUN, Gate, found, make_run

@@ -94,8 +94,8 @@ def test_types_are_strict_over_package_tests_and_sessions() -> None:
     mypy = CONFIG["tool"]["mypy"]
     assert mypy["strict"] is True
     assert mypy["files"] == ["scripts/assay", "tests", "noxfile.py"]
-    loosened = {key for table in mypy["overrides"] for key in table} - {"module", "ignore_missing_imports"}
-    assert loosened == set()
+    allowed = {"module", "ignore_missing_imports", "follow_untyped_imports"}  # the last reads more types
+    assert {key for table in mypy["overrides"] for key in table} - allowed == set()
     modules = [module for table in mypy["overrides"] for module in table["module"]]
     assert not [module for module in modules if module.startswith(("assay", "tests"))]
 

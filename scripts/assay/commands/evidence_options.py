@@ -13,6 +13,9 @@ PYZ = Path("dist/assay.pyz")
 """Where ``zip`` puts the reader's own copy."""
 
 
+_PLACES = "a folder, https://archive.example/FOLDER or oci://HOST/NAME"
+
+
 def add_keygen_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``keygen``."""
     parser.add_argument(
@@ -101,3 +104,44 @@ def _add_bundle(parser: argparse.ArgumentParser) -> None:
 def _add_json(parser: argparse.ArgumentParser) -> None:
     """Add machine-readable output."""
     parser.add_argument("--json", action="store_true", help="print the same facts as JSON")
+
+
+def add_archive_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``archive``."""
+    parser.add_argument(
+        "words",
+        nargs="+",
+        metavar="BUNDLE",
+        help="bundles to archive with what lies beside them; or `list`, `check`, or `get DIGEST…`",
+    )
+    parser.add_argument("--to", metavar="PLACE", help=f"the archive, or of `get` the folder: {_PLACES}")
+    parser.add_argument("--from", dest="source", metavar="PLACE", help="the archive that is asked")
+    for name in ("verdict", "tier", "platform", "project", "run"):
+        parser.add_argument(f"--{name}", help=f"list only bundles of this {name}")
+    parser.add_argument(
+        "--claim", action="append", default=[], metavar="ID", help="list only bundles that establish it"
+    )
+    _add_json(parser)
+
+
+def add_supersede_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``supersede``."""
+    parser.add_argument("bundle", type=Path, metavar="OLD", help="the bundle that is replaced")
+    parser.add_argument("new", type=Path, metavar="NEW", help="the bundle that replaces it")
+    parser.add_argument(
+        "--claims", action="append", required=True, metavar="ID,ID", help="the claims that it replaces"
+    )
+    _add_statement(parser)
+
+
+def add_revoke_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``revoke``."""
+    _add_bundle(parser)
+    _add_statement(parser)
+
+
+def _add_statement(parser: argparse.ArgumentParser) -> None:
+    """Add what every statement about a bundle has."""
+    parser.add_argument("--reason", required=True, metavar="TEXT", help="why, in one line")
+    parser.add_argument("--key", type=Path, required=True, metavar="FILE", help="the private key")
+    parser.add_argument("--to", metavar="PLACE", help=f"put it into this archive at once: {_PLACES}")

@@ -11,8 +11,8 @@ from assay.errors import UsageError
 from assay.evidence.dsse import LINE_BYTES
 from assay.evidence.index import check_index, index_name, sign_index
 from assay.evidence.keys import PublicKey, read_public_key
+from assay.evidence.plain import plain
 from assay.evidence.release import Release, check_release
-from assay.evidence.show import plain
 from assay.files import read_bounded, write_atomic
 from assay.signing import SigningKey, load_key
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from assay.evidence.changes import Change
 from assay.evidence.claimed import NO_CLAIMS
 from assay.evidence.compare import Comparison
-from assay.evidence.show import plain, problem_lines
+from assay.evidence.plain import plain
+from assay.evidence.show import problem_lines
 from assay.evidence.timings import Timing, median, spread_of
 from assay.evidence.verification import Verification
 from assay.judge.claims import Established

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from assay import __version__, canonical
 from assay.errors import BundleError, NewerSchemaError, PlanError, UsageError
 from assay.evidence.attested import Attestations, read_attestations
 from assay.evidence.documents import TOOL
 from assay.evidence.dsse import Envelope, Sign, sign_statement
+from assay.evidence.filed import Kind
 from assay.evidence.keys import PublicKey
 from assay.evidence.names import RUN_NAME
 from assay.evidence.reading import REMEDY, document_errors, sha256_of, time_of
@@ -33,18 +33,6 @@ LIFE_BYTES = 1 << 18
 
 CLAIM = r"[a-z][a-z0-9-]{0,63}"
 """Ids of claims (``assay.plan.parse``): a gate's name, or the plan's own id."""
-
-
-class Kind(StrEnum):
-    """What a statement says."""
-
-    SUPERSEDE = "supersede"
-    REVOKE = "revoke"
-
-    @property
-    def predicate(self) -> str:
-        """Return its predicate type; the JSON Schemas are ``schemas/<kind>.schema.json``."""
-        return f"urn:gpu-assay:{self.value}:v1"
 
 
 @dataclass(frozen=True)
@@ -88,7 +76,7 @@ class Said:
         try:
             _read(Table(self.predicate(), ""), self.kind)
         except PlanError as error:
-            raise UsageError(f"the statement's {error}", error.expected, error.remedy) from error
+            raise UsageError(f"the statement's {error.observed}", error.expected, error.remedy) from error
 
     def predicate(self) -> dict[str, Json]:
         """Return the statement's predicate."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from assay.evidence.asking import Wanted
 from assay.evidence.judging import CHAIN, Judged, judge_gates
+from assay.evidence.plain import plain
 from assay.evidence.steps import Run
 from assay.evidence.verification import Asked, Signer, Verification
 from assay.evidence.verify import verifying
@@ -15,27 +16,8 @@ from assay.judge.reading import MalformedFacts, items, objects, text
 from assay.judge.values import floats
 from assay.model import Finding, Json
 
-_LONGEST = 2000
-"""Characters of one string of a bundle that are shown."""
-
 _VALUES = 3
 """Values that are shown from the beginning and from the end of a result."""
-
-
-def plain(hostile: str) -> str:
-    r"""Return a string of a bundle so that it can neither steer a terminal nor reorder what stands around it.
-
-    Control characters (ANSI escapes begin with one), format characters (bidirectional marks among them), line
-    separators and unassigned characters are written as ``\uXXXX``; a long string is cut.
-    """
-    shown = "".join(letter if letter.isprintable() else _escaped(letter) for letter in hostile[:_LONGEST])
-    return shown if len(hostile) <= _LONGEST else f"{shown}… ({len(hostile)} characters)"
-
-
-def _escaped(letter: str) -> str:
-    """Return a character as its escape."""
-    code = ord(letter)
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004  # the end of the first plane
 
 
 def show_bundle(path: Path, now: datetime | None = None) -> tuple[tuple[str, ...], Verification]:

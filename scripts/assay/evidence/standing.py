@@ -15,8 +15,9 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Protocol
 
 from assay.evidence.archived import About
+from assay.evidence.filed import Kind
 from assay.evidence.keys import PublicKey
-from assay.evidence.life import Kind, Named, Statement
+from assay.evidence.life import Named, Statement
 from assay.evidence.times import read_time
 
 MAX_BUNDLES = 256

@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from jinja2 import DictLoader, Environment, StrictUndefined, Template
 
-from assay.evidence.show import plain
+from assay.evidence.plain import plain
 from assay.report.view import Page
 
 _PAGE, _STYLE = "page.html", "style.css"
