@@ -151,6 +151,9 @@ WANTING = {
     "sign": (str(NEWEST / "qualified.tar"), "--key", "key"),
     "attest": (str(NEWEST / "qualified.tar"), "--key", "key", "--sigstore"),
     "fetch": (),
+    "archive": (str(NEWEST / "qualified.tar"), "--to", "oci://localhost/x"),
+    "supersede": (*(str(NEWEST / "qualified.tar"),) * 2, "--claims", "x", "--reason", "y", "--key", "key"),
+    "revoke": (str(NEWEST / "qualified.tar"), "--reason", "y", "--key", "key"),
 }
 """Commands that need a package or a file that is not there."""
 
