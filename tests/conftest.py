@@ -29,7 +29,14 @@ hypothesis.settings.load_profile("assay")
 
 def pytest_configure() -> None:
     """Take the caller's locale, time zone and selection out of the environment, and close the network."""
-    for name in [*VARIABLES, "ASSAY_FINDINGS", "LANGUAGE", "LD_LIBRARY_PATH", "LD_PRELOAD"]:
+    for name in [
+        *VARIABLES,
+        "ASSAY_FINDINGS",
+        "GITHUB_STEP_SUMMARY",
+        "LANGUAGE",
+        "LD_LIBRARY_PATH",
+        "LD_PRELOAD",
+    ]:
         if name != "PATH":
             os.environ.pop(name, None)
     os.environ.update(LC_ALL="C.UTF-8", TZ="UTC")

@@ -143,7 +143,13 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``report``."""
     _add_wishes(parser)
     parser.add_argument(
-        "-o", "--out", type=Path, metavar="FILE", help="the page (default: beside the bundle, ending .html)"
+        "-o", "--out", type=Path, metavar="FILE", help="the file (default: beside the bundle)"
+    )
+    parser.add_argument(
+        "--format",
+        choices=["html", "junit", "cyclonedx", "markdown"],
+        default="html",
+        help="a page, JUnit XML, a CycloneDX bill of materials, or a short summary (default: html)",
     )
 
 
@@ -170,6 +176,9 @@ def _add_wishes(parser: argparse.ArgumentParser) -> None:
 def _add_show(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``show``."""
     parser.add_argument("bundle", type=Path, metavar="BUNDLE")
+    parser.add_argument(
+        "--subject", action="store_true", help="the subject digest too, which unpacks what was built"
+    )
 
 
 def _add_bundle(parser: argparse.ArgumentParser) -> None:

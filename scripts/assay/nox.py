@@ -104,9 +104,10 @@ def released(receipts: Path) -> dict[str, str]:
 
 
 def peers(session: nox.Session) -> None:
-    """Install what tests and gate ``typescript`` have from npm, from their locks."""
+    """Install what tests and gate ``typescript`` have from npm and elsewhere, from their locks."""
     python(session, "-m", "tests.evidence.peers.install", *session.posargs, isolated=False)
     python(session, "-m", "tests.hosted.typescript", "--install", isolated=False)
+    python(session, "-m", "tests.report.junit_schema", isolated=False)
 
 
 def browser(session: nox.Session) -> None:

@@ -48,3 +48,24 @@ def test_a_page_that_cannot_be_written_changes_no_verdict(
     assert code == 3
     assert said[-1].startswith("report: not written: the disk is full")
     assert not bundle.with_suffix(".html").exists()
+
+
+def test_a_workflows_step_gets_a_short_summary_appended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = tmp_path / "step.md"
+    step.write_text("what came before\n")
+    monkeypatch.setenv(qualify.STEP_SUMMARY, str(step))
+    code, said, _ = run(tmp_path / "project")
+    assert (code, said[-1]) == (3, f"step summary: {step}")
+    before, heading, *_ = step.read_text().splitlines()
+    assert (before, heading) == ("what came before", "## ❔ undecided (tier: none seen)")
+
+
+def test_a_summary_that_cannot_be_written_changes_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(qualify.STEP_SUMMARY, str(tmp_path / "absent" / "step.md"))
+    code, said, _ = run(tmp_path / "project")
+    assert code == 3
+    assert said[-1].startswith("step summary: not written")

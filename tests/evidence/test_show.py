@@ -67,7 +67,7 @@ def test_a_long_string_is_cut() -> None:
 @pytest.mark.gate
 def test_a_qualified_bundle_is_shown_with_verdict_tier_claims_gates_and_values(tmp_path: Path) -> None:
     bundle = write_bundle(make_run(tmp_path, changed={"chain": Gate(STAGES)}))
-    lines, verification = show_bundle(bundle.path)
+    lines, verification = show_bundle(bundle.path, subject=True)
     assert verification.intact
     assert lines[0] == "verdict: qualified (tier: physical)"
     text = "\n".join(lines)

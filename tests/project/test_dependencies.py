@@ -6,7 +6,7 @@ import ast
 import sys
 
 from tests.project.files import PROJECT
-from tests.project.test_pyproject import CONFIG, names_of
+from tests.project.test_pyproject import CONFIG, MODULES, names_of
 
 
 def _imported(folder: str) -> set[str]:
@@ -22,11 +22,10 @@ def _imported(folder: str) -> set[str]:
 
 
 def test_everything_that_is_imported_is_declared() -> None:
-    modules = {"pyelftools": "elftools"}
-    run_half = names_of(CONFIG["project"]["dependencies"])
+    run_half = {MODULES.get(name, name) for name in names_of(CONFIG["project"]["dependencies"])}
     groups = CONFIG["dependency-groups"]
     tests = {
-        modules.get(name, name).replace("-", "_")
+        MODULES.get(name, name).replace("-", "_")
         for group in ("test", "peers")
         for name in names_of(groups[group])
     }

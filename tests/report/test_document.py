@@ -149,5 +149,5 @@ def test_a_copy_without_jinja2_says_what_to_do(
     monkeypatch.setitem(sys.modules, "jinja2", None)
     assert cli.main(["report", str(bundle)]) == 2
     said = capsys.readouterr().err
-    assert "a page needs the package jinja2" in said
+    assert "a report needs the package jinja2" in said
     assert "assay show" in said

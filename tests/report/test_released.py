@@ -15,6 +15,7 @@ from assay.evidence.toolchain import toolchain_bytes
 from assay.report.document import write_report
 from assay.report.page import render
 from tests.project.files import PROJECT
+from tests.report.billing import billed
 from tests.report.markup import told
 from tests.report.worlds import WANTED, view
 
@@ -70,3 +71,19 @@ def test_the_page_of_the_h200_says_what_its_receipts_say() -> None:
     assert chains["consolidation"] == [str(2 * (x + 1)) for x in range(37)]
     assert all(stage.fresh.text == "4,096 of 4,096 right" for chain in page.chains for stage in chain.stages)
     assert b"PASSED" not in render(page)
+
+
+def test_a_released_bundles_bill_names_provider_toolkit_kernels_and_wheel(tmp_path: Path) -> None:
+    name = "20261130T205642Z-1817c1ea.tar"
+    bill = billed(PROJECT / "receipts" / name, tmp_path / "bill.json")
+    names = {each["name"] for each in bill["components"]}
+    assert {
+        "wgpu-native",
+        "CUDA nvcc",
+        "CUDA nvrtc",
+        "pipeline.double.sm_75.ptx",
+        "pipeline/double.cu",
+    } <= names
+    assert any(each.endswith(".whl") for each in names)
+    (root,) = [each for each in bill["dependencies"] if each.get("dependsOn")]
+    assert len(root["dependsOn"]) == len(bill["components"])

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 
 from assay.commands.interrupts import termination_interrupts
-from assay.commands.output import print_json, speaker
+from assay.commands.output import print_json, viewing
 from assay.engine.console import Say
 from assay.engine.prepare import Request
 from assay.model import Json
@@ -17,7 +17,7 @@ def run_and_print(
 ) -> int:
     """Do a command's work, print its document where ``--json`` wants it, and return its exit code."""
     request = Request(options.project, options.selection, options.artifact, challenge)
-    with termination_interrupts():
-        code, document = work(request, speaker(as_json=options.json))
+    with termination_interrupts(), viewing(as_json=options.json) as say:
+        code, document = work(request, say)
     print_json(document, wanted=options.json)
     return code

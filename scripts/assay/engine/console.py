@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
 
 from assay.judge.row import GateRow
 from assay.model import Finding, Outcome, Receipt
 from assay.selection import VARIABLES, Selection
 
 Say = Callable[[str], None]
+
+
+@runtime_checkable
+class Watcher(Protocol):
+    """What says lines and wants to know besides which gates run; gates begin on threads of their own."""
+
+    def __call__(self, line: str, /) -> None:
+        """Say a line."""
+
+    def begun(self, gate: str) -> None:
+        """Note that a gate begins."""
+
+    def ended(self, gate: str) -> None:
+        """Note that a gate has ended."""
+
 
 _NAME = 14
 _OUTCOME = 15

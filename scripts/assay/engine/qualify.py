@@ -5,6 +5,7 @@ One gate alone takes the same way, without bundle and verdict.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,16 +20,20 @@ from assay.evidence.asking import Wanted
 from assay.evidence.bundle import write_bundle
 from assay.evidence.runfolder import prune_runs
 from assay.evidence.verification import Verification
-from assay.evidence.verify import verify_bundle
-from assay.files import write_atomic
+from assay.evidence.verify import verify_bundle, verifying
+from assay.files import storage_errors, write_atomic
 from assay.judge.row import GateRow
 from assay.judge.table import row, rows
 from assay.model import Json, Outcome, Tier, Verdict
 from assay.plan import check_qualifies, plan_json
 from assay.report.document import report_path, write_report
+from assay.report.summary import summary
 
 BUILD = "build"
 RECEIPTS = "receipts"
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+"""Names the file whose Markdown GitHub shows with a workflow's step."""
+
 GATES = "gates"
 
 EXIT_BY_VERDICT: Mapping[Verdict, int] = {
@@ -69,6 +74,8 @@ def run_to_verdict(prepared: Prepared, say: Say) -> tuple[int, Json]:
     for line in _verdict_lines(verified, bundle.path, prepared.plan.tier_on(prepared.platform)):
         say(line)
     say(_report_line(bundle.path))
+    if (step := os.environ.get(STEP_SUMMARY, "")) and (line := _step_line(bundle.path, Path(step))):
+        say(line)
     return EXIT_BY_VERDICT[verified.verdict] if verified.intact else 4, document
 
 
@@ -80,6 +87,20 @@ def _report_line(bundle: Path) -> str:
     except AssayError as error:
         return f"report: not written: {error}"
     return f"report: {target}" if written else "report: none of a broken bundle"
+
+
+def _step_line(bundle: Path, step: Path) -> str:
+    """Append a short summary to a workflow's file; say where, or why not: that changes no verdict either."""
+    try:
+        with verifying(bundle, Wanted(datetime.now(UTC)), judged=True) as (verified, run):
+            if run is None:
+                return ""
+            data = summary(verified, run)
+        with storage_errors("write", step), step.open("ab") as stream:
+            stream.write(data)
+    except AssayError as error:
+        return f"step summary: not written: {error}"
+    return f"step summary: {step}"
 
 
 def run_gate_alone(request: Request, name: str, say: Say) -> tuple[int, Json]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.engine.console import Say, gate_lines, selection_lines
+from assay.engine.console import Say, Watcher, gate_lines, selection_lines
 from assay.engine.gaterun import not_run, run_gate
 from assay.engine.observing import broke
 from assay.engine.prepare import Prepared
@@ -80,15 +80,23 @@ def _setup(prepared: Prepared, folder: Path, nonce: str, rows: tuple[GateRow, ..
 def _run_rows(setup: Setup, rows: tuple[GateRow, ...], folder: RunFolder, say: Say) -> Mapping[str, Done]:
     """Run the graph; each result is journalled, then posted for later gates, then shown."""
     board = FactsBoard()
+    watcher = say if isinstance(say, Watcher) else None
+
+    def run(row: GateRow) -> Done:
+        if watcher is not None:
+            watcher.begun(row.name)
+        return run_gate(setup, board, row)
 
     def record(row: GateRow, done: Done) -> None:
         folder.record(done.receipt, lists=done.spilled)
         board.post(row.name, done.facts)
+        if watcher is not None:
+            watcher.ended(row.name)
         for line in gate_lines(row, done.receipt):
             say(line)
 
     actions = Actions(
-        run=lambda row: run_gate(setup, board, row),
+        run=run,
         skip=lambda row, outcome: not_run(setup, row, outcome, {}),
         abandon=lambda row: not_run(setup, row, Outcome.ERROR, _overdue(setup, row)),
         record=record,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from assay.evidence.asking import Wanted
-from assay.evidence.judging import CHAIN, Judged, judge_gates
+from assay.evidence.judging import CHAIN, Judged
 from assay.evidence.plain import plain
 from assay.evidence.steps import Run
 from assay.evidence.verification import Asked, Signer, Verification
@@ -20,17 +20,23 @@ _VALUES = 3
 """Values that are shown from the beginning and from the end of a result."""
 
 
-def show_bundle(path: Path, now: datetime | None = None) -> tuple[tuple[str, ...], Verification]:
+def show_bundle(
+    path: Path, now: datetime | None = None, *, subject: bool = False
+) -> tuple[tuple[str, ...], Verification]:
     """Return the lines that show a bundle, and its verification.
 
     Args:
         path: the bundle.
         now: the reader's time; the clock's where it is not given.
+        subject: whether to compute the subject digest, which unpacks archives in memory.
 
     Raises:
         StorageError: it cannot be read.
     """
-    with verifying(path, Wanted(now or datetime.now(UTC)), subject=True) as (verification, run):
+    with verifying(path, Wanted(now or datetime.now(UTC)), subject=subject, judged=True) as (
+        verification,
+        run,
+    ):
         lines = [*verification_lines(verification)]
         if run is not None:
             lines += ["", "gates:", *_gates(run), *_values(run)]
@@ -114,7 +120,7 @@ def _claims(verification: Verification) -> Iterator[str]:
 
 def _gates(run: Run) -> Iterator[str]:
     """Yield each gate with what was found, in the words of this copy's catalogue."""
-    for judged in judge_gates(run.document, run.records, newest=False):
+    for judged in run.gates():
         seconds = judged.receipt.duration_ns / 10**9
         yield f"  {judged.receipt.gate:16} {judged.outcome.value:14} {seconds:9.3f} s"
         yield from _findings(judged)

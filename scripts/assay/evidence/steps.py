@@ -14,7 +14,7 @@ from assay.evidence.container import Container
 from assay.evidence.contents import check_artifacts, check_gate, check_members, named_by
 from assay.evidence.documents import Listed, Manifest, PlanDocument, parse_manifest, parse_plan_document
 from assay.evidence.journal import Journal, parse_journal
-from assay.evidence.judging import Conclusion, check_gates, conclude, judge_gates
+from assay.evidence.judging import Conclusion, Judged, check_gates, conclude, judge_gates
 from assay.evidence.names import (
     JOURNAL,
     JOURNAL_BYTES,
@@ -35,13 +35,22 @@ from assay.plan.versions import release
 
 @dataclass(frozen=True)
 class Run:
-    """What the first four steps read: the bundle's run, its parts checked against one another."""
+    """What the first four steps read: the bundle's run, its parts checked against one another.
+
+    Attributes:
+        judged: every gate as the sixth step judged it, where that was to be kept.
+    """
 
     container: Container
     manifest: Manifest
     journal: Journal
     document: PlanDocument
     records: Records
+    judged: tuple[Judged, ...] = ()
+
+    def gates(self) -> Iterable[Judged]:
+        """Return every gate as the rules of its receipt judge it, in the order in which they ended."""
+        return self.judged or judge_gates(self.document, self.records, newest=False)
 
 
 @dataclass(frozen=True)
@@ -52,11 +61,13 @@ class Judgement:
         outcomes: outcome by gate.
         about_values: what is wrong with a chain's values.
         of_today: whether every receipt names today's rules.
+        gates: every gate as it was judged, where that was to be kept.
     """
 
     outcomes: dict[str, Outcome]
     about_values: tuple[Problem, ...]
     of_today: bool
+    gates: tuple[Judged, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -158,14 +169,22 @@ def check_receipts(run: Run, proof: Proof) -> Holdings:
     return Holdings(listed, frozenset(named), tuple(problems))
 
 
-def judge_facts(run: Run, proof: Proof) -> Judgement:
-    """Judge every gate again, and compare what comes of it with its receipt."""
+def judge_facts(run: Run, proof: Proof, *, keep: bool = False) -> Judgement:
+    """Judge every gate again, and compare what comes of it with its receipt.
+
+    Args:
+        run: the bundle's run.
+        proof: where problems are noted.
+        keep: whether every gate's receipt and findings are kept, which who only verifies has no room for.
+    """
+    gates: list[Judged] = []
     about_values: list[Problem] = []
     outcomes: dict[str, Outcome] = {}
     of_today = True
     for judged in judge_gates(run.document, run.records, newest=False):
         gate = judged.receipt.gate
         outcomes[gate] = judged.outcome
+        gates += [judged] if keep else []
         of_today &= judged.receipt.rules == row(run.document.plan, gate).rules
         for problem in (*compare_receipt(judged), *compare_commands(run.document.plan, judged)):
             if is_about_values(problem):
@@ -173,7 +192,7 @@ def judge_facts(run: Run, proof: Proof) -> Judgement:
             else:
                 proof.blame(problem.member, problem.field, problem.observed, problem.expected)
     proof.detail(", ".join(f"{gate} {outcome.value}" for gate, outcome in outcomes.items()))
-    return Judgement(outcomes, tuple(about_values), of_today)
+    return Judgement(outcomes, tuple(about_values), of_today, tuple(gates))
 
 
 def check_verdict(run: Run, judgement: Judgement, proof: Proof) -> Conclusion:

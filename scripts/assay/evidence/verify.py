@@ -127,9 +127,15 @@ def verify_bundle(  # noqa: PLR0913  # each is an option of `assay verify`
 
 @contextlib.contextmanager
 def verifying(
-    path: Path, wanted: Wanted, *, subject: bool = False
+    path: Path, wanted: Wanted, *, subject: bool = False, judged: bool = False
 ) -> Iterator[tuple[Verification, Run | None]]:
     """Yield a verification, and the bundle's run while it is open; None where the bundle is not intact.
+
+    Args:
+        path: the bundle.
+        wanted: what the reader wants.
+        subject: whether to compute the subject digest, which unpacks archives in memory.
+        judged: whether the run keeps every gate as it was judged, for who shows them.
 
     Raises:
         UsageError: the reader wants something that cannot be.
@@ -142,7 +148,7 @@ def verifying(
             with proof.step(needed=True):  # 1
                 container = stack.enter_context(open_container(path))
                 proof.detail(f"{len(container.entries)} members")
-            _prove(path, container, wanted, proof, found)
+            _prove(path, container, wanted, proof, found, judged=judged)
             if subject and not proof.problems:
                 found.subject = _subject(found)
         if proof.newer:
@@ -151,7 +157,9 @@ def verifying(
         yield verification, found.run if verification.intact else None
 
 
-def _prove(path: Path, container: Container, wanted: Wanted, proof: Proof, found: _Found) -> None:
+def _prove(  # noqa: PLR0913  # all that the proof stands on
+    path: Path, container: Container, wanted: Wanted, proof: Proof, found: _Found, *, judged: bool
+) -> None:
     """Take the steps behind the first, each with what those before it showed."""
     with proof.step(needed=True):  # 2
         data = container.read(MANIFEST, MANIFEST_BYTES)
@@ -169,7 +177,8 @@ def _prove(path: Path, container: Container, wanted: Wanted, proof: Proof, found
     with proof.step(needed=True):  # 5
         holdings = check_receipts(run, proof)
     with proof.step(needed=False):  # 6
-        judgement = found.judgement = judge_facts(run, proof)
+        judgement = found.judgement = judge_facts(run, proof, keep=judged)
+        found.run = replace(run, judged=judgement.gates)
     with proof.step(needed=False):  # 7
         blame_all(proof, judgement.about_values)
         proof.detail(recomputed(document, judgement.outcomes))

@@ -6,13 +6,10 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.errors import UsageError
 from assay.evidence.asking import Wanted
 from assay.evidence.names import TOOLCHAIN
 from assay.evidence.steps import Run
 from assay.evidence.verification import Verification
-from assay.evidence.verify import verifying
-from assay.files import write_atomic
 from assay.report.answers import answers_of, origin_of, proof_of
 from assay.report.authored import BY_HAND, PROVES
 from assay.report.gates import findings_of, gates_of, timeline_of
@@ -26,9 +23,7 @@ from assay.report.subject import Subject, subject_of
 from assay.report.text import time_text
 from assay.report.values import chains_of
 from assay.report.view import Claim, Command, Page, Row
-
-BROKEN = 4
-"""The exit code of ``verify`` for a bundle of which nothing may be passed on (DESIGN, "Exit codes")."""
+from assay.report.writing import write_rendering
 
 
 def report_path(bundle: Path) -> Path:
@@ -51,14 +46,9 @@ def write_report(bundle: Path, wanted: Wanted, target: Path, *, readers: bool) -
         UsageError: the reader wants something that cannot be, or the page in the bundle's place.
         StorageError: the bundle cannot be read, or the page not written.
     """
-    if target.exists() and target.samefile(bundle):
-        raise UsageError(f"{target} is the bundle", "another file for the page", "name another with -o")
-    with verifying(bundle, wanted, subject=True) as (verified, run):
-        if run is None or verified.exit_code == BROKEN:
-            return verified, False
-        page = render(view_of(verified, run, readers=readers))
-    write_atomic(target, page)
-    return verified, True
+    return write_rendering(
+        bundle, wanted, target, lambda verified, run: render(view_of(verified, run, readers=readers))
+    )
 
 
 def view_of(verification: Verification, run: Run, *, readers: bool) -> Page:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assay.evidence.judging import Judged, judge_gates
+from assay.evidence.judging import Judged
 from assay.evidence.steps import Run
 from assay.evidence.verification import Verification
 from assay.judge.case import Case
@@ -48,4 +48,4 @@ class Subject:
 
 def subject_of(verification: Verification, run: Run) -> Subject:
     """Return a verified run with every gate judged, by the rules of their receipts."""
-    return Subject(verification, run, tuple(judge_gates(run.document, run.records, newest=False)))
+    return Subject(verification, run, tuple(run.gates()))
