@@ -20,7 +20,7 @@ from . import spec, words
 from .cuda_calls import Cuda, check, primary
 from .failures import RequestError
 from .packages import load
-from .runtime_wgpu import BINDING_LIMIT, BUFFER_LIMIT, choose, open_adapters, workgroup_size
+from .runtime_wgpu import choose, open_adapters, request_device, workgroup_size
 from .speed.script import Script
 from .values import Image
 
@@ -127,20 +127,15 @@ def _wgpu(request: ColdRequest, clock: _Clock) -> tuple[Any, Any]:
     """Return wgpu's device and the stage's pipeline."""
     clock.part("import wgpu", lambda: load("wgpu.backends.wgpu_native"))
     stage, image = request.of("wgpu")
-    device = clock.part("adapter", lambda: _device(request.adapter))
+    device = clock.part(
+        "adapter", lambda: request_device(choose(open_adapters(request.adapter), request.adapter))
+    )
     compute = {
         "module": device.create_shader_module(code=image.data.decode("ascii")),
         "entry_point": stage.entry,
     }
     pipeline = clock.part("pipeline", lambda: device.create_compute_pipeline(layout="auto", compute=compute))
     return device, pipeline
-
-
-def _device(wanted: Adapter) -> Any:  # noqa: ANN401  # wgpu is untyped here
-    """Return a device of the wanted adapter."""
-    adapter = choose(open_adapters(wanted), wanted)
-    limits = {name: adapter.limits[name] for name in (BINDING_LIMIT, BUFFER_LIMIT)}
-    return adapter.request_device_sync(required_limits=limits)
 
 
 def _module(cuda: Cuda, request: ColdRequest) -> Any:  # noqa: ANN401  # cuda.bindings is untyped

@@ -21,7 +21,14 @@ from .measure_spec import MeasureRequest
 from .memory import Peak
 from .packages import load
 from .run import Surroundings
-from .runtime_wgpu import BINDING_LIMIT, BUFFER_LIMIT, adapter_facts, choose, library_facts, open_adapters
+from .runtime_wgpu import (
+    adapter_facts,
+    buffer_limits,
+    choose,
+    library_facts,
+    open_adapters,
+    request_device,
+)
 from .shared.path import Kernels, opened
 from .shared.vulkan_device import VulkanDevice
 from .spec import INPUTS
@@ -131,11 +138,10 @@ def _wgpu(request: MeasureRequest, stack: contextlib.ExitStack) -> tuple[Any, Ma
     if request.adapter is None:
         raise AssertionError("the request was checked for an adapter")  # pragma: no cover
     adapter = choose(open_adapters(request.adapter), request.adapter)
-    limits = {name: adapter.limits[name] for name in (BINDING_LIMIT, BUFFER_LIMIT)}
     features = [name for name in ("timestamp-query",) if name in adapter.features]
-    device = adapter.request_device_sync(required_limits=limits, required_features=features)
+    device = request_device(adapter, features)
     stack.callback(device.destroy)
-    told = {"adapter": adapter_facts(adapter), "features": features, "limits": limits}
+    told = {"adapter": adapter_facts(adapter), "features": features, "limits": buffer_limits(adapter)}
     return device, {**library_facts(), **told}
 
 

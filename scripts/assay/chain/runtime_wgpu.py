@@ -66,8 +66,7 @@ class Runtime:
             raise ChainError("no adapter is named")
         adapters = open_adapters(wanted)
         adapter = choose(adapters, wanted)
-        limits = {name: adapter.limits[name] for name in (BINDING_LIMIT, BUFFER_LIMIT)}
-        return cls(load("wgpu"), adapters, adapter, adapter.request_device_sync(required_limits=limits))
+        return cls(load("wgpu"), adapters, adapter, request_device(adapter))
 
     def run(self, image: Image, entry: str, values: Array) -> Ran:
         """Run a WGSL kernel over values of shape (n,).
@@ -178,6 +177,18 @@ def choose(adapters: Sequence[Any], wanted: Adapter) -> Any:  # noqa: ANN401  # 
     seen = "; ".join(_summary(adapter.info) for adapter in adapters) or "none"
     message = f"no {wanted.backend} adapter of vendor {wanted.vendor:#06x} among: {seen}"
     raise UnavailableError(message, reason="adapter-missing")
+
+
+def buffer_limits(adapter: Any) -> dict[str, int]:  # noqa: ANN401  # wgpu is untyped here
+    """Return the adapter's whole buffer sizes, which a device has only where they are asked for."""
+    return {name: adapter.limits[name] for name in (BINDING_LIMIT, BUFFER_LIMIT)}
+
+
+def request_device(adapter: Any, features: Sequence[str] = ()) -> Any:  # noqa: ANN401  # as above
+    """Return a device with the adapter's whole buffer sizes and these features."""
+    return adapter.request_device_sync(
+        required_limits=buffer_limits(adapter), required_features=list(features)
+    )
 
 
 def workgroup_size(source: str) -> int:
