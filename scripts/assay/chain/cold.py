@@ -10,14 +10,15 @@ values twice}, "images": [{"stage", "kind", "data": hex}]}``; the result is ``{"
 
 from __future__ import annotations
 
-import threading
+import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import spec, words
-from .cuda_calls import Cuda, check, primary
+from .cuda_calls import Cuda, primary
 from .failures import RequestError
 from .packages import load
 from .runtime_wgpu import choose, open_adapters, request_device, workgroup_size
@@ -78,17 +79,18 @@ def cold(request: ColdRequest, began: int) -> dict[str, object]:
     """
     clock = _Clock(began)
     clock.parts.append({"name": "start", "begin": 0, "end": clock.now()})
-    wgpu = _Beside(lambda: _wgpu(request, clock))
-    clock.part("import cuda", lambda: (load("cuda.bindings.driver"), load("numpy")))
-    opening = primary(request.ordinal)
-    cuda = clock.part("context cuda", opening.__enter__)
-    last = clock.part("load nvrtc", lambda: _module(cuda, request))
-    driver, context, first = _pycuda(request, clock)
-    device, pipeline = wgpu.result()
-    script = _script(request, cuda, last, (driver, context, first), (device, pipeline))
-    given = words.to_array(request.chain.canonical)
-    result, _ = clock.part("run", lambda: script.run(given))
-    ended = clock.now()
+    with ThreadPoolExecutor(1) as beside, contextlib.ExitStack() as stack:
+        opening = beside.submit(_wgpu, request, clock)
+        clock.part("import cuda", lambda: (load("cuda.bindings.driver"), load("numpy")))
+        cuda = clock.part("context cuda", lambda: stack.enter_context(primary(request.ordinal)))
+        stage, image = request.of("nvrtc")
+        last = clock.part("load nvrtc", lambda: stack.enter_context(cuda.kernel(image, stage.entry)))
+        first = _pycuda(request, clock)
+        device, pipeline = opening.result()
+        script = _script(request, cuda, last, first, (device, pipeline))
+        given = words.to_array(request.chain.canonical)
+        result, _ = clock.part("run", lambda: script.run(given))
+        ended = clock.now()
     return {
         "adapter": device.adapter.info["device"],
         "end": ended,
@@ -96,31 +98,6 @@ def cold(request: ColdRequest, began: int) -> dict[str, object]:
         "schema": RESULT,
         "values": words.report(result)["values"],
     }
-
-
-class _Beside:
-    """Something that another thread does; its error is raised where the result is asked for."""
-
-    def __init__(self, do: Callable[[], Any]) -> None:
-        self._done: list[Any] = []
-        self._failed: list[BaseException] = []
-        self._do = do
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        """Do it."""
-        try:
-            self._done.append(self._do())
-        except BaseException as error:  # noqa: BLE001  # handed over to who asks
-            self._failed.append(error)
-
-    def result(self) -> Any:  # noqa: ANN401  # whatever it does
-        """Wait for the end and return what was done, or raise its error."""
-        self._thread.join()
-        if self._failed:
-            raise self._failed[0]
-        return self._done[0]
 
 
 def _wgpu(request: ColdRequest, clock: _Clock) -> tuple[Any, Any]:
@@ -136,13 +113,6 @@ def _wgpu(request: ColdRequest, clock: _Clock) -> tuple[Any, Any]:
     }
     pipeline = clock.part("pipeline", lambda: device.create_compute_pipeline(layout="auto", compute=compute))
     return device, pipeline
-
-
-def _module(cuda: Cuda, request: ColdRequest) -> Any:  # noqa: ANN401  # cuda.bindings is untyped
-    """Return the last stage's kernel, loaded for as long as the process lives."""
-    stage, image = request.of("nvrtc")
-    module = check(cuda.driver, "cuModuleLoadData", image.data + b"\0")
-    return check(cuda.driver, "cuModuleGetFunction", module, stage.entry.encode("ascii"))
 
 
 def _pycuda(request: ColdRequest, clock: _Clock) -> tuple[Any, Any, Any]:
