@@ -14,14 +14,13 @@ from pathlib import Path
 from assay.files import write_atomic
 from assay.gates.chain_events import Collector
 from assay.gates.chain_machine import nvml_facts, proc_facts, virtualisation_facts
-from assay.gates.chain_request import NotRun, Request, make_request, needs_wgpu, why_not_run
+from assay.gates.chain_request import NotRun, Request, case_of, make_request, needs_wgpu, why_not_run
 from assay.gates.chain_seen import mapped_facts, module_facts, startup_facts
 from assay.gates.chain_session import Deadlines, Driven, Session, drive
 from assay.gates.childenv import ChildSetup, prepare_child
 from assay.gates.context import Context
 from assay.gates.probes import Probes, probes_of
 from assay.gates.rehearsal import rehearsal_facts
-from assay.judge.case import Case
 from assay.judge.reading import mapping
 from assay.model import Facts, Json
 from assay.plan.values import WGPU_NATIVE
@@ -41,12 +40,11 @@ def observe(context: Context) -> Facts:
     not_run = why_not_run(context)
     if not_run is not None:
         return _not_run(not_run)
-    case = Case(
-        context.plan, context.plan_digest, context.platform, context.nonce, context.challenge, context.facts
-    )
     wgpu = needs_wgpu(context.plan.planned_chains(context.platform))
     setup = prepare_child(context, interface=WGPU_NATIVE if wgpu else "", rehearsed=True)
-    return observe_child(context, setup, make_request(context, case), probes_of(context), Deadlines())
+    return observe_child(
+        context, setup, make_request(context, case_of(context)), probes_of(context), Deadlines()
+    )
 
 
 def _not_run(why: NotRun) -> Facts:

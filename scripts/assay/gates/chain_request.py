@@ -44,6 +44,13 @@ class Request:
     entry: str = "run"
 
 
+def case_of(context: Context) -> Case:
+    """Return what a run is judged by, as far as it has come."""
+    return Case(
+        context.plan, context.plan_digest, context.platform, context.nonce, context.challenge, context.facts
+    )
+
+
 def why_not_run(context: Context) -> NotRun | None:
     """Return why the chain cannot be started with this plan and selection, None where it can."""
     chains = context.plan.planned_chains(context.platform)

@@ -25,11 +25,10 @@ from pathlib import Path
 from assay import canonical
 from assay.errors import BundleError, GateError, StorageError
 from assay.files import read_bounded, storage_errors, write_atomic
-from assay.gates.chain_request import chain_json, read_sources, wanted_adapter
+from assay.gates.chain_request import case_of, chain_json, read_sources, wanted_adapter
 from assay.gates.childenv import ChildSetup
 from assay.gates.childzip import SOURCES
 from assay.gates.context import Context
-from assay.judge.case import Case
 from assay.judge.cold import CHAIN, SCRIPT, TURNS
 from assay.judge.images import CUBIN, PTX, WGSL
 from assay.judge.reading import objects, text
@@ -58,13 +57,12 @@ class _Image:
         return dict(vars(self))
 
 
-def observe_cold(context: Context, setup: ChildSetup, case: Case, chain: Chain) -> Facts:
+def observe_cold(context: Context, setup: ChildSetup, chain: Chain) -> Facts:
     """Return the facts of every turn.
 
     Args:
         context: the gate's view of the run.
         setup: the folders and the environment that both get.
-        case: what the run is judged by.
         chain: the chain.
 
     Raises:
@@ -77,7 +75,7 @@ def observe_cold(context: Context, setup: ChildSetup, case: Case, chain: Chain) 
     with storage_errors("make", folder):
         folder.mkdir()
     request, plain = folder / "request.json", folder / PLAIN.name
-    write_atomic(request, _request(context, case, chain, images))
+    write_atomic(request, _request(context, chain, images))
     source = read_bounded(PLAIN, _LIMIT)
     write_atomic(plain, source)
     unpacked = _unpacked(setup, folder / "chain")
@@ -142,10 +140,10 @@ def _images(context: Context, chain: Chain) -> tuple[_Image, ...]:
     return tuple(found[stage.name] for stage in chain.stages if stage.name in found)
 
 
-def _request(context: Context, case: Case, chain: Chain, images: tuple[_Image, ...]) -> bytes:
+def _request(context: Context, chain: Chain, images: tuple[_Image, ...]) -> bytes:
     """Return the request that both read."""
     sources = read_sources(context, (chain,))
-    described = chain_json(case, chain, sources)
+    described = chain_json(case_of(context), chain, sources)
     made: list[Json] = [
         {
             "data": read_bounded(context.artifact_path(image.sha256), _LIMIT).hex(),

@@ -17,12 +17,11 @@ from assay import canonical
 from assay.errors import BundleError, GateError, StorageError
 from assay.files import read_bounded, storage_errors, write_atomic
 from assay.gates.chain import observe_child
-from assay.gates.chain_request import NotRun, make_request, needs_wgpu, why_not_run
+from assay.gates.chain_request import NotRun, case_of, make_request, needs_wgpu, why_not_run
 from assay.gates.chain_session import Deadlines
 from assay.gates.childenv import ChildEnvironment, ChildSetup, prepare_child
 from assay.gates.context import Context
 from assay.gates.probes import probes_of
-from assay.judge.case import Case
 from assay.judge.chain import NO_SELECTION
 from assay.judge.hosted import ABI_FUNCTIONS
 from assay.judge.reading import text
@@ -69,12 +68,9 @@ def observe(context: Context, deadlines: Deadlines | None = None) -> Facts:
     wgpu = needs_wgpu(context.plan.planned_chains(context.platform))
     setup = prepare_child(context, interface=WGPU_NATIVE if wgpu else "", rehearsed=True)
     bun = _prepare(context, setup)
-    case = Case(
-        context.plan, context.plan_digest, context.platform, context.nonce, context.challenge, context.facts
-    )
     hosted = replace(setup, argv=bun.argv, environment=_environment(context, setup))
     facts = observe_child(
-        context, hosted, make_request(context, case), probes_of(context), deadlines or Deadlines()
+        context, hosted, make_request(context, case_of(context)), probes_of(context), deadlines or Deadlines()
     )
     return {**facts, "hosted": _hosted(context, bun)}
 

@@ -14,6 +14,7 @@ from assay.gates.chain import observe_child
 from assay.gates.chain_request import (
     NotRun,
     Request,
+    case_of,
     chain_json,
     read_sources,
     source_facts,
@@ -27,7 +28,6 @@ from assay.gates.context import Context
 from assay.gates.kernels import NVCC
 from assay.gates.probes import probes_of
 from assay.gates.shaders import PROGRAM
-from assay.judge.case import Case
 from assay.judge.child import ended_well
 from assay.judge.reading import objects, text
 from assay.judge.shared_buffers import NO_SHADER
@@ -81,7 +81,7 @@ def _observe(context: Context, *, speed: bool) -> Facts:
     request = _request(context, context.plan.kernels[name], spirv, speed=speed)
     facts = dict(observe_child(context, setup, request, probes_of(context), Deadlines()))
     if speed and ended_well(facts) and not objects(facts, "child.errors"):
-        facts["cold"] = observe_cold(context, setup, _case(context), context.plan.kernels[name])
+        facts["cold"] = observe_cold(context, setup, context.plan.kernels[name])
     sha256 = text(context.facts.get("build", {}), "shader.spirv.sha256")
     shader: Json = {"sha256": sha256} if shared is not None else None
     return {**facts, "provider_handles": _handles(context), "shader": shader}
@@ -105,13 +105,6 @@ def _spirv(context: Context) -> bytes | None:
         return None
 
 
-def _case(context: Context) -> Case:
-    """Return what the run is judged by."""
-    return Case(
-        context.plan, context.plan_digest, context.platform, context.nonce, context.challenge, context.facts
-    )
-
-
 def _request(context: Context, chain: Chain, spirv: bytes, *, speed: bool) -> Request:
     """Return the child's request."""
     sources = read_sources(context, (chain,))
@@ -122,7 +115,7 @@ def _request(context: Context, chain: Chain, spirv: bytes, *, speed: bool) -> Re
     document: dict[str, Json] = {
         "adapter": wanted_adapter(context) if speed else None,
         "architecture": context.plan.lowest_architecture,
-        "chain": chain_json(_case(context), chain, sources),
+        "chain": chain_json(case_of(context), chain, sources),
         "nvcc": NVCC,
         "ordinal": 0,
         "schema": SCHEMA,
