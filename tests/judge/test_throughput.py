@@ -141,3 +141,26 @@ SOME = [
 def test_facts_of_any_form_are_judged(path: str, value: object) -> None:
     judged(CASE, "throughput", with_fact(FACTS, path, value))
     claim(CASE, with_fact(FACTS, path, value))
+
+
+OUT_OF_MEMORY = {
+    "input": "1",
+    "kind": "failed",
+    "message": "over 1 values",
+    "reason": "CUDA_ERROR_OUT_OF_MEMORY",
+    "runtime": "throughput",
+    "step": "run",
+}
+
+
+def test_a_size_that_failed_is_told_as_what_it_is_though_no_cold_start_followed() -> None:
+    facts = with_fact(with_fact(FACTS, "child.errors", [OUT_OF_MEMORY]), "child.ended.exit", 1)
+    facts = with_fact(with_fact(facts, "cold", None), "measured.0", ...)
+    (found,) = judged(CASE, "throughput", facts)
+    assert (found.id, "CUDA_ERROR_OUT_OF_MEMORY" in found.observed) == ("CHAIN-STAGE-FAILED", True)
+
+
+def test_other_bounds_are_judged_where_no_cold_start_followed() -> None:
+    facts = with_fact(with_fact(FACTS, "child.errors", [OUT_OF_MEMORY]), "child.ended.exit", 1)
+    facts = with_fact(with_fact(facts, "cold", None), "measured.3.script.ns", [999] * 3)
+    assert ids(judged(CASE, "throughput", facts)) == ["CHAIN-STAGE-FAILED", "THROUGHPUT-FLOOR"]

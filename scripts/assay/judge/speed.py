@@ -13,6 +13,9 @@ from assay.judge.cold import CHAIN, SCRIPT, warm_median
 from assay.judge.reading import MalformedFacts, items, mapping, number, objects
 from assay.model import Facts
 
+COLD = "cold-of-script"
+"""The bound that is of processes of their own."""
+
 _WHOLE = 100
 
 
@@ -83,7 +86,7 @@ FLOORS: Mapping[str, Callable[[Facts], int]] = MappingProxyType(
         "chain-of-script": lambda facts: ratio(median(facts, "script.ns"), median(facts, "chain.ns")),
         "chain-of-pinned-copies": lambda facts: ratio(3 * _pinned(facts), median(facts, "chain.ns")),
         "shared-of-chain": lambda facts: ratio(median(facts, "chain.ns"), median(facts, "shared.ns")),
-        "cold-of-script": _cold,
+        COLD: _cold,
     }
 )
 """By the plan's name of a bound: the speed that it bounds, in percent of what it is compared to.

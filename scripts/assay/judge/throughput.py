@@ -15,7 +15,7 @@ Facts (``gates.measures`` writes them), besides those of the child::
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from assay.judge.blocks import LENGTH, computed, wrong_blocks
 from assay.judge.case import Case
@@ -32,7 +32,7 @@ from assay.judge.shared_buffers import (
     same_device,
     shared_stages,
 )
-from assay.judge.speed import FLOORS, durations, median, ratio
+from assay.judge.speed import COLD, FLOORS, durations, median, ratio
 from assay.judge.values import fresh_values
 from assay.model import Facts, Finding
 from assay.plan.values import Throughput
@@ -89,7 +89,9 @@ def _judge(case: Case, facts: Facts) -> Iterator[Finding]:
     if not excused:
         yield from judge_cold(case, case.plan.kernels[speed.chain], mapping(facts, "cold"))
     if speed.floor_size in measured:
-        yield from _floors(speed, {**measured[speed.floor_size], "cold": get(facts, "cold")})
+        # no cold start follows a child that broke off, which is told above
+        unknown = {COLD} if excused else frozenset[str]()
+        yield from _floors(speed, {**measured[speed.floor_size], "cold": get(facts, "cold")}, unknown)
 
 
 def _size(case: Case, speed: Throughput, fresh: tuple[int, ...], size: int, seen: Facts) -> Iterator[Finding]:
@@ -118,9 +120,11 @@ def _size(case: Case, speed: Throughput, fresh: tuple[int, ...], size: int, seen
     yield from no_copy(f"{size} values", mapping(seen, "shared"), size, passes)
 
 
-def _floors(speed: Throughput, seen: Facts) -> Iterator[Finding]:
-    """Yield each bound of the plan that was not reached."""
+def _floors(speed: Throughput, seen: Facts, unknown: Collection[str]) -> Iterator[Finding]:
+    """Yield each bound of the plan that was not reached; nothing is known of those that are ``unknown``."""
     for name, bound in speed.floors:
+        if name in unknown:
+            continue
         if name == _KERNEL and not items(seen, "kernels.wgpu"):
             yield finding(
                 "THROUGHPUT-MISSING", f"{name}: wgpu's adapter has no time stamps (timestamp-query)"
