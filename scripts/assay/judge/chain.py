@@ -24,6 +24,7 @@ from assay.judge.images import compiled_at_run_time, judge_images
 from assay.judge.loaded import judge_loaded
 from assay.judge.modules import judge_modules
 from assay.judge.reading import MalformedFacts, mapping, objects, text, texts
+from assay.judge.recorded import of_whole_facts
 from assay.judge.rehearsal import judge_rehearsal
 from assay.judge.results import has_results, judge_results
 from assay.judge.selected import EXECUTABLE
@@ -110,16 +111,9 @@ def _not_run(case: Case, facts: Facts, reason: str) -> Finding:
     return finding(_NOT_RUN[reason], observed, where=("not_run",), platform=case.platform)
 
 
+@of_whole_facts
 def claim(case: Case, facts: Facts) -> str:
     """Return what a passed chain establishes, of which device and bytes."""
-    try:
-        return _claim(case, facts)
-    except MalformedFacts:
-        return "nothing: its facts are malformed"
-
-
-def _claim(case: Case, facts: Facts) -> str:
-    """Return the claim's sentence."""
     names = ", ".join(chain.name for chain in case.plan.planned_chains(case.platform))
     right = f"{names}: every value of every stage, canonical and fresh, is right, in one process"
     return f"{right} on {_device(facts)}, through {_provider(case, facts)}; {_images(case, facts)}"

@@ -28,7 +28,7 @@ from assay.judge.child import ended_well
 from assay.judge.loaded import mapped_of
 from assay.judge.owner import below, slashed
 from assay.judge.reading import MalformedFacts, flag, mapping, number, objects, text, texts
-from assay.judge.recorded import digest, filled, there
+from assay.judge.recorded import digest, filled, of_whole_facts, there
 from assay.judge.resting import check_chain
 from assay.judge.results import LISTED
 from assay.judge.values import expected_words
@@ -226,16 +226,9 @@ def _ended(facts: Facts, told: Facts) -> Iterator[Finding]:
         yield finding("HOSTED-REPORT", "Bun's side did not tell how the chain ended", where=("hosted.steps",))
 
 
+@of_whole_facts
 def claim(case: Case, facts: Facts) -> str:
     """Return what a passed gate establishes."""
-    try:
-        return _claim(case, facts)
-    except MalformedFacts:
-        return "nothing: its facts are malformed"
-
-
-def _claim(case: Case, facts: Facts) -> str:
-    """Return the claim's sentence."""
     bun, python = mapping(facts, "hosted.steps.bun"), mapping(facts, "hosted.steps.python")
     closed = mapping(facts, "hosted.steps.closed")
     selected = mapping(case.facts.get("environment", {}), "selected")

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import re
+from functools import update_wrapper
 
+from assay.judge.case import Case
 from assay.judge.reading import MalformedFacts, flag, items, mapping, text
+from assay.judge.row import ClaimText
 from assay.model import Facts
 
 _SHA256 = re.compile(r"(?!0{64}\Z)[0-9a-f]{64}")
 """A digest of something: nobody has found bytes whose SHA-256 is zero."""
+
+
+def of_whole_facts(sentence: ClaimText) -> ClaimText:
+    """Return a claim that says so where its facts are malformed: a reader is told, not stopped."""
+
+    def claim(case: Case, facts: Facts) -> str:
+        try:
+            return sentence(case, facts)
+        except MalformedFacts:
+            return "nothing: its facts are malformed"
+
+    return update_wrapper(claim, sentence)
 
 
 def there(facts: Facts, *paths: str) -> None:

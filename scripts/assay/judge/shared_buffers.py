@@ -24,6 +24,7 @@ from assay.judge.catalogue import finding
 from assay.judge.child import ended_well
 from assay.judge.measuring import judge_measuring
 from assay.judge.reading import MalformedFacts, mapping, number, objects, text, texts
+from assay.judge.recorded import of_whole_facts
 from assay.judge.results import INPUTS
 from assay.judge.values import fresh_values
 from assay.model import Facts, Finding
@@ -172,15 +173,11 @@ def no_copy(name: str, seen: Facts, count: int, passes: int) -> Iterator[Finding
             yield finding("SHARED-COPIED", observed, expected=f"{wanted}", where=(f"measured.{name}",))
 
 
+@of_whole_facts
 def claim(case: Case, facts: Facts) -> str:
     """Return what a passed gate establishes, of exactly which pair."""
-    try:
-        device, driver = (
-            text(facts, f"child.runtimes.vulkan.{name}") for name in ("device", "driver_version")
-        )
-        handles = texts(facts, "provider_handles")
-    except MalformedFacts:
-        return "nothing: its facts are malformed"
+    device, driver = (text(facts, f"child.runtimes.vulkan.{name}") for name in ("device", "driver_version"))
+    handles = texts(facts, "provider_handles")
     del case  # the sentence is about what was seen
     wgpu = (
         f"the provider exports {', '.join(handles)}, which no gate has tried"
