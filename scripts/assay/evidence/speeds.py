@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from assay.evidence.changes import Change, Kind
 from assay.evidence.steps import Run
-from assay.judge.cold import CHAIN, SCRIPT
-from assay.judge.reading import MalformedFacts, get, mapping, number, objects, text
-from assay.judge.speed import FLOORS, durations
+from assay.judge.cold import CHAIN, SCRIPT, turns_of
+from assay.judge.reading import MalformedFacts, get, mapping, number, objects
+from assay.judge.speed import FLOORS, bounded, durations
 from assay.model import Facts
 
 GATE = "throughput"
@@ -24,9 +24,9 @@ def measured(run: Run) -> Iterator[tuple[str, tuple[int, ...]]]:
     with contextlib.suppress(MalformedFacts):
         for each in objects(facts, "measured"):
             yield from _of_size(each)
-        turns = objects(facts, "cold.turns")
+        cold = mapping(facts, "cold")
         for style in (CHAIN, SCRIPT):
-            ends = [number(turn, "end") for turn in turns if text(turn, "style") == style][1:]
+            ends = [number(turn, "end") for turn in turns_of(cold, style)[1:]]
             if ends:
                 yield f"{GATE}/cold start/{style}", tuple(sorted(end or 0 for end in ends))
 
@@ -58,11 +58,13 @@ def _ratios(run: Run) -> Iterator[tuple[str, int]]:
     speed, facts = run.document.plan.throughput, _facts(run)
     if speed is None:
         return
-    for name, ratio in FLOORS.items():
+    try:
+        sizes = {number(each, "size"): each for each in objects(facts, "measured")}
+    except MalformedFacts:
+        return
+    for name, ratio in FLOORS.items() if speed.floor_size in sizes else ():
         with contextlib.suppress(MalformedFacts):
-            sizes = {number(each, "size"): each for each in objects(facts, "measured")}
-            if speed.floor_size in sizes:
-                yield name, ratio({**sizes[speed.floor_size], "cold": get(facts, "cold")})
+            yield name, ratio(bounded(sizes[speed.floor_size], facts))
 
 
 def has_speeds(run: Run) -> bool:

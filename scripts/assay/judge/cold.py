@@ -23,7 +23,7 @@ def judge_cold(case: Case, chain: Chain, facts: Facts) -> Iterator[Finding]:
     """Yield what is wrong with the cold starts: a turn without values, a wrong value, an image not built."""
     right = expected_words(chain, chain.values)[-1]
     for style in (CHAIN, SCRIPT):
-        turns = [turn for turn in objects(facts, "turns") if text(turn, "style") == style]
+        turns = turns_of(facts, style)
         ended = [turn for turn in turns if number(turn, "exit") == 0 and turn.get("end") is not None]
         if len(ended) != TURNS:
             observed = f"{len(ended)} of {TURNS} cold starts of the {style} gave values"
@@ -53,14 +53,22 @@ def _images(case: Case, chain: Chain, facts: Facts) -> Iterator[Finding]:
         yield finding("THROUGHPUT-MISSING", observed, where=("cold.images",))
 
 
+def turns_of(facts: Facts, style: str) -> list[Facts]:
+    """Return a style's turns in their order; the first fills the caches.
+
+    Raises:
+        MalformedFacts: they are not recorded.
+    """
+    return [turn for turn in objects(facts, "turns") if text(turn, "style") == style]
+
+
 def warm_median(facts: Facts, style: str) -> int:
     """Return the median nanoseconds of a style's turns after the first.
 
     Raises:
         MalformedFacts: they are not recorded.
     """
-    turns = [turn for turn in objects(facts, "turns") if text(turn, "style") == style]
-    found = [number(turn, "end") for turn in turns[1:]]
+    found = [number(turn, "end") for turn in turns_of(facts, style)[1:]]
     whole = [end for end in found if end is not None and end > 0]
     if not whole or len(whole) != len(found):
         raise MalformedFacts("turns", f"cold starts of the {style} with positive nanoseconds")

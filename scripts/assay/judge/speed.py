@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from assay.judge.cold import CHAIN, SCRIPT, warm_median
-from assay.judge.reading import MalformedFacts, items, mapping, number, objects
+from assay.judge.reading import MalformedFacts, get, items, mapping, number, objects
 from assay.model import Facts
 
 COLD = "cold-of-script"
@@ -76,6 +76,11 @@ def _cold(facts: Facts) -> int:
     """Return how much sooner than the plain script the chain has its first exact result."""
     cold = mapping(facts, "cold")
     return ratio(warm_median(cold, SCRIPT), warm_median(cold, CHAIN))
+
+
+def bounded(measured: Facts, facts: Facts) -> Facts:
+    """Return what ``FLOORS`` read: one size's facts with the cold starts of the same gate's ``facts``."""
+    return {**measured, "cold": get(facts, "cold")}
 
 
 FLOORS: Mapping[str, Callable[[Facts], int]] = MappingProxyType(

@@ -24,6 +24,7 @@ from assay.judge.child import ended_well
 from assay.judge.cold import CHAIN, SCRIPT, judge_cold, warm_median
 from assay.judge.measuring import judge_measuring
 from assay.judge.reading import MalformedFacts, get, items, mapping, number, objects, text
+from assay.judge.recorded import of_whole_facts
 from assay.judge.shared_buffers import (
     judge_shader,
     no_copy,
@@ -32,7 +33,7 @@ from assay.judge.shared_buffers import (
     same_device,
     shared_stages,
 )
-from assay.judge.speed import COLD, FLOORS, durations, median, ratio
+from assay.judge.speed import COLD, FLOORS, bounded, durations, median, ratio
 from assay.judge.values import fresh_values
 from assay.model import Facts, Finding
 from assay.plan.values import Throughput
@@ -91,7 +92,7 @@ def _judge(case: Case, facts: Facts) -> Iterator[Finding]:
     if speed.floor_size in measured:
         # no cold start follows a child that broke off, which is told above
         unknown = {COLD} if excused else frozenset[str]()
-        yield from _floors(speed, {**measured[speed.floor_size], "cold": get(facts, "cold")}, unknown)
+        yield from _floors(speed, bounded(measured[speed.floor_size], facts), unknown)
 
 
 def _size(case: Case, speed: Throughput, fresh: tuple[int, ...], size: int, seen: Facts) -> Iterator[Finding]:
@@ -135,16 +136,9 @@ def _floors(speed: Throughput, seen: Facts, unknown: Collection[str]) -> Iterato
             yield finding("THROUGHPUT-FLOOR", observed, expected=f"at least {bound} %", where=("measured",))
 
 
+@of_whole_facts
 def claim(case: Case, facts: Facts) -> str:
     """Return what a passed gate establishes: ratios of this run, and the times that they come from."""
-    try:
-        return _claim(case, facts)
-    except MalformedFacts:
-        return "nothing: its facts are malformed"
-
-
-def _claim(case: Case, facts: Facts) -> str:
-    """Return the claim's sentence."""
     speed = case.plan.throughput
     measured = {number(each, "size"): each for each in objects(facts, "measured")}
     if speed is None or speed.floor_size not in measured:

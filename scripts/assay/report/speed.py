@@ -6,9 +6,9 @@ import contextlib
 import statistics
 from collections.abc import Iterator, Mapping
 
-from assay.judge.cold import CHAIN, SCRIPT, warm_median
-from assay.judge.reading import MalformedFacts, get, mapping, number, objects, text
-from assay.judge.speed import FLOORS, median
+from assay.judge.cold import CHAIN, SCRIPT, turns_of, warm_median
+from assay.judge.reading import MalformedFacts, mapping, number, objects, text
+from assay.judge.speed import FLOORS, bounded, median
 from assay.model import Facts
 from assay.plan.values import Throughput
 from assay.report.plot import log_plot
@@ -60,7 +60,7 @@ def speed_of(subject: Subject) -> SpeedView | None:
 
 def _bounds(speed: Throughput, facts: Facts, sizes: Mapping[int, Facts]) -> Table:
     """Return what the plan asks at least, and what was reached."""
-    seen = {**sizes.get(speed.floor_size, {}), "cold": get(facts, "cold")}
+    seen = bounded(sizes.get(speed.floor_size, {}), facts)
     rows = []
     for name, bound in speed.floors:
         reached = "not measured"
@@ -144,8 +144,7 @@ def _cold(facts: Facts) -> Table:
         cold = mapping(facts, "cold")
         for style in (CHAIN, SCRIPT):
             rows.append((style, "first exact result, median", _time(warm_median(cold, style))))
-            last = [turn for turn in objects(cold, "turns") if text(turn, "style") == style][-1:]
-            for turn in last:
+            for turn in turns_of(cold, style)[-1:]:
                 rows += [
                     (
                         style,
