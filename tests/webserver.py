@@ -35,6 +35,21 @@ class Website:
 
 
 @contextlib.contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Answer on this machine until the block ends; yield the server's address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@contextlib.contextmanager
 def website() -> Iterator[Website]:
     """Serve until the block ends."""
     site = Website()
@@ -60,14 +75,5 @@ def website() -> Iterator[Website]:
         def log_message(self, *_args: object) -> None:
             """Keep the test's output clean."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    site.base = f"http://127.0.0.1:{server.server_address[1]}"
-    try:
+    with serving(Handler) as site.base:
         yield site
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

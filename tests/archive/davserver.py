@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import quote
+
+from tests.webserver import serving
 
 
 class Dav:
@@ -99,14 +100,6 @@ def dav() -> Iterator[Dav]:
         def log_message(self, *_args: object) -> None:
             """Keep the test's output clean."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    site.base = f"http://127.0.0.1:{server.server_address[1]}/a"
-    try:
+    with serving(Handler) as address:
+        site.base = f"{address}/a"
         yield site
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -18,9 +17,7 @@ from tests.evidence.every_byte import (
     Signed,
     Trial,
     all_others,
-    copied,
     flipped,
-    remembered_signatures,
     undetected,
 )
 
@@ -30,13 +27,6 @@ BY_DIGEST, BY_KEY, ATTESTED = TRIALS
 @pytest.fixture
 def world() -> None:
     """Leave the small world of the other tests: this bundle is judged by the real rules."""
-
-
-@pytest.fixture
-def signed(tmp_path: Path) -> Iterator[Signed]:
-    """Return a signed bundle that may be changed."""
-    with remembered_signatures():
-        yield copied(tmp_path)
 
 
 def size_of(signed: Signed, trial: Trial) -> int:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from assay.evidence.container import open_container
 from assay.evidence.ustar import END, header, padded
-from tests.evidence.every_byte import BROKEN, Signed, copied, remembered_signatures
+from tests.evidence.every_byte import BROKEN, Signed
 
 Member = tuple[str, bytes]
 
@@ -21,13 +20,6 @@ Member = tuple[str, bytes]
 @pytest.fixture
 def world() -> None:
     """Leave the small world of the other tests: this bundle is judged by the real rules."""
-
-
-@pytest.fixture
-def signed(tmp_path: Path) -> Iterator[Signed]:
-    """Return a signed bundle that may be changed."""
-    with remembered_signatures():
-        yield copied(tmp_path)
 
 
 def members_of(signed: Signed) -> list[Member]:

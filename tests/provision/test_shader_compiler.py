@@ -11,7 +11,7 @@ import pytest
 from assay.gates.shaders import PROGRAM, unpacked_compiler
 from assay.provision.children import Children
 from assay.provision.shader_compiler import provide_shader_compiler
-from tests.provision.test_software_adapter import APT, children, machine
+from tests.provision.test_software_adapter import children, machine, tools
 from tests.provision.world import script
 
 FOUND = r"printf 'Inst glslang-tools (12.0.0-2 Debian:12/oldstable [amd64])\n'"
@@ -21,16 +21,9 @@ mkdir -p "$3/usr/bin"
 """
 
 
-def tools(folder: Path, simulate: str = FOUND, dpkg: str = DPKG) -> Path:
-    folder.mkdir()
-    script(folder / "apt-get", APT.format(simulate=simulate))
-    script(folder / "dpkg", dpkg)
-    return folder
-
-
 def test_it_is_unpacked_once_and_its_packages_are_recorded(tmp_path: Path) -> None:
     said = list[str]()
-    run, project = children(tmp_path, tools(tmp_path / "bin")), tmp_path / "project"
+    run, project = children(tmp_path, tools(tmp_path / "bin", FOUND, DPKG)), tmp_path / "project"
     for _ in range(2):
         provide_shader_compiler(run, machine(tmp_path / "root"), project, said.append)
     assert unpacked_compiler(project).is_file()
