@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from assay.judge.case import Case
 from assay.judge.catalogue import finding
-from assay.judge.libc import GLIBC_LIBRARY, libc_conflicts
+from assay.judge.libc import GLIBC_LIBRARY, libc_conflicts, not_looked_for
 from assay.judge.reading import MalformedFacts, flag, get, mapping, objects, text, texts
 from assay.judge.recorded import filled, some, there
 from assay.judge.systempackages import with_package
@@ -43,8 +43,6 @@ DRIVERS_OWN = frozenset({"libcuda.so.1", "libnvidia-ml.so.1", "nvcuda.dll", "nvm
 _PYTHON = re.compile(r"python3\d*(?:t)?(?:_d)?\.dll", re.IGNORECASE)
 """CPython's own library, which on Windows is in the process before any extension module."""
 
-_LOADER = "ld-"
-"""Beginning of the dynamic loader's own SONAME, which is in every process (ld.so(8))."""
 _MUSL = "musl"
 
 
@@ -142,10 +140,9 @@ def _libraries(case: Case, facts: Facts, file: Facts) -> Iterator[Finding]:
     Raises:
         MalformedFacts: a needed library was not looked for; only the loader itself need not be.
     """
-    looked = {text(each, "name").lower() for each in objects(file, "libraries")}
-    for name in texts(file, "binary.needed"):
-        if name.lower() not in looked and not name.startswith(_LOADER):
-            raise MalformedFacts("files", f"the library {name} among those that were looked for")
+    name = not_looked_for(texts(file, "binary.needed"), objects(file, "libraries"))
+    if name is not None:
+        raise MalformedFacts("files", f"the library {name} among those that were looked for")
     lacking = missing(file)
     if lacking:
         observed = f"{text(file, 'what')}: {'; '.join(_lacking(each, file) for each in lacking)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from assay.judge.reading import text, texts
 from assay.model import Facts
@@ -13,6 +13,22 @@ GLIBC_LOADER = "ld-linux"
 
 GLIBC_LIBRARY = "libc.so.6"
 """SONAME of glibc; musl's is ``libc.musl-<arch>.so.1`` or ``libc.so``."""
+
+
+_LOADER = "ld-"
+"""Beginning of the dynamic loader's own SONAME, which is in every process (ld.so(8))."""
+
+
+def not_looked_for(needed: Sequence[str], libraries: Sequence[Facts]) -> str | None:
+    """Return the first needed library that was not looked for, None where all were.
+
+    Args:
+        needed: names as a binary states them.
+        libraries: ``[{name, …}]``, those that were looked for.
+    """
+    looked = {text(each, "name").lower() for each in libraries}
+    left = (name for name in needed if name.lower() not in looked and not name.startswith(_LOADER))
+    return next(left, None)
 
 
 def libc_conflicts(binary: Facts, machine: Facts) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from assay.judge.case import Case
 from assay.judge.catalogue import finding
-from assay.judge.libc import libc_conflicts
+from assay.judge.libc import libc_conflicts, not_looked_for
 from assay.judge.reading import MalformedFacts, flag, mapping, number, objects, text, texts
 from assay.judge.selected import FILE, MISSING, UNREADABLE
 from assay.model import Facts, Finding, Platform
@@ -29,8 +29,6 @@ from assay.plan.versions import release
 RULES = 1
 
 _FORMATS = {Platform.WINDOWS: "pe", Platform.MACOS: "mach-o"}
-_LOADER = "ld-"
-"""Beginning of the dynamic loader's own SONAME, which is in every process (ld.so(8))."""
 _STATES = {MISSING: "PROVIDER-MISSING", UNREADABLE: "PROVIDER-UNREADABLE"}
 
 
@@ -150,10 +148,9 @@ def _libraries(case: Case, facts: Facts, binary: Facts) -> Iterator[Finding]:
     Raises:
         MalformedFacts: a needed library was not looked for; only the loader itself need not be.
     """
-    looked = {text(each, "name").lower() for each in objects(facts, "libraries")}
-    for name in texts(binary, "needed"):
-        if name.lower() not in looked and not name.startswith(_LOADER):
-            raise MalformedFacts("libraries", f"a list with {name}")
+    name = not_looked_for(texts(binary, "needed"), objects(facts, "libraries"))
+    if name is not None:
+        raise MalformedFacts("libraries", f"a list with {name}")
     missing = [text(each, "name") for each in objects(facts, "libraries") if not text(each, "path")]
     if missing:
         observed = f"not found: {', '.join(missing)}"
