@@ -44,16 +44,15 @@ def _parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog="assay-chain", allow_abbrev=False)
     entries = parser.add_subparsers(required=True)
-    one = entries.add_parser("run", help="run chains")
-    one.add_argument("--request", required=True)
-    one.add_argument("--events", type=int, required=True)
-    one.add_argument("--control", type=int, required=True)
-    one.set_defaults(entry=_run)
-    also = entries.add_parser("measure", help="measure what is shared and how fast it is")
-    also.add_argument("--request", required=True)
-    also.add_argument("--events", type=int, required=True)
-    also.add_argument("--control", type=int, required=True)
-    also.set_defaults(entry=_measure)
+    for name, does, entry in (
+        ("run", "run chains", _run),
+        ("measure", "measure what is shared and how fast it is", _measure),
+    ):
+        told = entries.add_parser(name, help=does)
+        told.add_argument("--request", required=True)
+        told.add_argument("--events", type=int, required=True)
+        told.add_argument("--control", type=int, required=True)
+        told.set_defaults(entry=entry)
     soon = entries.add_parser("cold", help="run one chain once, as soon after the start as it goes")
     soon.add_argument("--request", required=True)
     soon.add_argument("--result", type=Path, required=True)
